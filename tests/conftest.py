@@ -1,0 +1,38 @@
+"""Every test runs in a sealed environment, in an empty directory outside any repository."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from support.sealed import seal, sealed_variables
+from support.shim import Shim, install_shim
+from support.world import World, build_template
+
+
+@pytest.fixture(autouse=True)
+def _sealed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seal(monkeypatch, tmp_path / "home")
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    monkeypatch.chdir(nowhere)
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository that is built once; tests get copies of it."""
+    place = tmp_path_factory.mktemp("template")
+    env = {"PATH": os.environ["PATH"]} | sealed_variables(place / "home")
+    build_template(place / "repo", env)
+    return place / "repo"
+
+
+@pytest.fixture
+def world(tmp_path: Path, template: Path, _sealed: None) -> World:
+    return World(tmp_path, template, dict(os.environ))
+
+
+@pytest.fixture
+def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _sealed: None, world: World) -> Shim:
+    """A `git` on PATH that logs and can be told to misbehave; `world.git` still calls the real one."""
+    return install_shim(monkeypatch, tmp_path / "shim")

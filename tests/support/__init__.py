@@ -1,0 +1,1 @@
+"""What the tests share: a sealed environment, real repositories and a `git` that can be told to misbehave."""
