@@ -55,7 +55,7 @@ class Repo:
         rename: Mapping[str, str] | None = None,
         message: str = "work",
     ) -> str:
-        """Change the working tree at `where` (default: the main checkout) and commit all of it; the new id."""
+        """Change the files at `where` (default: the main checkout), commit all of it; the new id."""
         where = where or self.root
         self.change(where, write, delete, rename)
         self.git("add", "-A", cwd=where)
