@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 USER_CONFIG = "[user]\n\tname = Test User\n\temail = test@example.invalid\n[init]\n\tdefaultBranch = main\n"
+LONG_AGO = 1_000_000_000
 UNSET = (
     "NO_COLOR",
     "FORCE_COLOR",
