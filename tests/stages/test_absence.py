@@ -119,11 +119,14 @@ def test_unreadable_path_is_blocked_though_git_calls_it_prunable(
     assert_landed(world, run, fine)
 
 
-def refuse_lstat(monkeypatch: pytest.MonkeyPatch, refused: Path, code: int) -> None:
-    """Stand-in for a path that the system will not look at."""
+def refuse_lstat(
+    monkeypatch: pytest.MonkeyPatch, refused: Path, code: int, since: Path | None = None
+) -> None:
+    """Stand-in for a path that the system will not look at; with `since`, not before that file is there."""
 
     def lstat(path: str | Path, *args: object, **kwargs: object) -> os.stat_result:
-        if Path(path) == refused or refused in Path(path).parents:
+        covered = Path(path) == refused or refused in Path(path).parents
+        if covered and (since is None or since.exists()):
             raise OSError(code, os.strerror(code), str(path))
         return os.lstat(path)
 
@@ -242,6 +245,19 @@ def test_worktree_that_is_back_before_teardown_is_kept_with_its_registration_and
     assert [path.name for path in agent.path.iterdir()] == [content][: bool(content)]
     assert_landed(world, run, other)
     assert run.code == 1
+
+
+def test_worktree_that_is_unreadable_before_teardown_is_not_taken_for_gone(
+    world: World, shim: Shim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = world.agent("a")
+    vanish(agent)
+    shim.after("merge", f"touch {world.tmp}/merged", nth=1)
+    refuse_lstat(monkeypatch, agent.path, errno.EACCES, since=world.tmp / "merged")
+    run = world.wave(agent)
+    assert run.outcome() == ("blocked", "worktree_remove_failed")
+    assert world.branches()[agent.branch] == agent.tip
+    assert world.registered(agent)
 
 
 def test_whole_checkout_that_is_back_before_teardown_is_kept(world: World, shim: Shim) -> None:

@@ -174,6 +174,26 @@ def test_lying_file_system_monitor_hides_nothing(world: World, version: str) -> 
     assert_blocked(world, world.wave(agent), agent, DIRTY)
 
 
+def test_worktrees_own_settings_hide_nothing(world: World) -> None:
+    agent = world.agent("a")
+    world.git("config", "extensions.worktreeConfig", "true")
+    world.git("config", "--worktree", "status.showUntrackedFiles", "no", cwd=agent.path)
+    put(agent.path / "untracked.txt", "x")
+    assert_blocked(world, world.wave(agent), agent, DIRTY)
+
+
+def test_setting_that_sends_git_to_another_directory_hides_nothing(world: World) -> None:
+    agent, decoy = world.agent("a"), world.agent("decoy", write={})
+    world.git("checkout", "-q", "--detach", agent.tip, cwd=decoy.path)
+    world.git("config", "extensions.worktreeConfig", "true")
+    world.git("config", "--worktree", "core.worktree", str(decoy.path), cwd=agent.path)
+    put(agent.path / "untracked.txt", "x")
+    run = world.wave(agent)
+    assert run.outcome()[0] == "blocked"
+    assert world.branches()[agent.branch] == agent.tip
+    assert (agent.path / "untracked.txt").exists()
+
+
 @pytest.mark.parametrize("command", ["status", "ls-files"])
 def test_dirt_that_cannot_be_asked_blocks_with_gits_words(world: World, shim: Shim, command: str) -> None:
     agent, fine = world.agent("a"), world.agent("b")

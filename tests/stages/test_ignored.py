@@ -181,6 +181,19 @@ def test_ignored_output_is_never_in_the_way_of_the_main_checkouts_own(world: Wor
     assert list(kept(run, agent).values()) == [b"agent's"]
 
 
+@pytest.mark.parametrize("name", ["pipe.log", "pipe", "node_modules/pipe"])
+def test_pipe_in_the_worktree_is_not_waited_for(world: World, name: str) -> None:
+    agent = world.agent("a")
+    put(agent.path / "run.log", "output")
+    (agent.path / name).parent.mkdir(exist_ok=True)
+    os.mkfifo(agent.path / name)
+    run = world.wave(agent)
+    if run.outcome()[0] == "blocked":
+        assert (agent.path / "run.log").read_text() == "output"
+    else:
+        assert_all_landed(world, run, agent)
+
+
 def test_ignored_output_that_cannot_be_kept_keeps_the_worktree(world: World) -> None:
     agent = world.agent("a")
     put(agent.path / "run.log", "output")

@@ -296,6 +296,23 @@ def test_unreadable_summary_is_blocked_and_stays(world: World) -> None:
     assert_blocked(world, world.wave(agent), agent, FAILED)
 
 
+@pytest.mark.parametrize("side", ["worktree", "main"])
+def test_pipe_in_place_of_a_summary_is_not_waited_for(world: World, side: str) -> None:
+    agent = world.agent("a")
+    pipe = {"worktree": agent.path, "main": world.root}[side] / SUMMARY
+    if side == "main":
+        put(agent.path / SUMMARY, TEXT)
+    pipe.parent.mkdir(parents=True)
+    os.mkfifo(pipe)
+    run = world.wave(agent)
+    if side == "main":
+        assert_blocked(world, run, agent, FAILED)
+        assert pipe.is_fifo()
+    else:
+        assert run.outcome()[0] in ("blocked", "merged_removed")
+        assert not (world.root / SUMMARY).exists()
+
+
 def test_summary_changed_after_its_rescue_is_kept_in_both_versions(world: World, shim: Shim) -> None:
     agent = world.agent("a")
     put(agent.path / SUMMARY, "first")
