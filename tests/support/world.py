@@ -228,8 +228,14 @@ def files_below(root: Path) -> dict[str, bytes | str]:
     for path in _walk(root):
         name = str(path.relative_to(root))
         if name.split("/", 1)[0] != ".git":
-            found[name] = f"-> {path.readlink()}" if path.is_symlink() else path.read_bytes()
+            found[name] = _content(path)
     return found
+
+
+def _content(path: Path) -> bytes | str:
+    if path.is_symlink():
+        return f"-> {path.readlink()}"
+    return path.read_bytes() if path.is_file() else "neither file nor link"
 
 
 def _walk(top: Path) -> Iterator[Path]:
