@@ -1,0 +1,54 @@
+"""The errors that cross floors.
+
+    WaveError                  expected, has a reason code and ends a command in good order
+      Refusal                  nothing may be touched; said before anything was
+    GitError                   git could not answer (not: git answered "no")
+      GitTimeout               ... within its time
+    Interrupted                a signal asked us to stop; never swallowed by a stage
+
+Anything else that reaches the top is a defect of ours and shows its trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from git_wave.model.reasons import Reason
+
+
+class WaveError(Exception):
+    """A command cannot go on. `detail` is for people: git's words, or the paths concerned, one a line."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class Refusal(WaveError):
+    """Said before anything was touched."""
+
+
+class GitError(Exception):
+    """One git command ended in a way that answers nothing.
+
+    `code` is its exit code (negative: the signal that ended it; None: it never ran).
+    """
+
+    def __init__(self, argv: Sequence[str], code: int | None, stderr: str) -> None:
+        super().__init__(stderr.strip() or f"git {' '.join(argv[:2])} exited {code}")
+        self.argv = tuple(argv)
+        self.code = code
+        self.stderr = stderr
+
+
+class GitTimeout(GitError):
+    """The command and its whole process group were ended because its time was up."""
+
+
+class Interrupted(BaseException):
+    """SIGINT, SIGTERM or SIGHUP arrived. A BaseException, so that no `except Exception` can swallow it."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(f"signal {signum}")
+        self.signum = signum
