@@ -1,0 +1,1 @@
+"""What we ask of git and tell it: `door` starts it, `parse` understands it, `reads` look, `writes` act."""

@@ -1,0 +1,286 @@
+"""The one place that starts a process.
+
+Every command is an argv list, in a session of its own, with standard input closed or given, and output
+in files rather than pipes: a listing of any size costs no memory, and a hook that keeps a descriptor open
+cannot make us wait for it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import logging
+import os
+import select
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import sh
+
+from git_wave.git.environment import config_variables, washed
+from git_wave.model.errors import GitError, GitTimeout, Refusal
+from git_wave.model.reasons import Reason
+
+logger = logging.getLogger("git_wave.git")
+CHUNK = 1 << 16
+ANY_BYTES = "git-wave-any-bytes"
+GRACE = 2.0
+"""Seconds between the polite and the final signal to a process group whose time is up."""
+
+
+def _any_bytes(name: str) -> codecs.CodecInfo | None:
+    """`sh` encodes arguments strictly; a path may hold bytes that are no UTF-8, carried as surrogates."""
+    if name != ANY_BYTES.replace("-", "_"):
+        return None
+
+    def encode(text: str, _errors: str = "strict") -> tuple[bytes, int]:
+        return os.fsencode(text), len(text)
+
+    def decode(data: bytes, _errors: str = "strict") -> tuple[str, int]:
+        return os.fsdecode(bytes(data)), len(data)
+
+    return codecs.CodecInfo(encode, decode, name=ANY_BYTES)
+
+
+codecs.register(_any_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How one command ended. `code` is its exit code, negative for the signal that ended it."""
+
+    argv: tuple[str, ...]
+    code: int
+    stderr: str
+    _out: IO[bytes] = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        """All of standard output; bytes that are not UTF-8 survive as surrogates."""
+        return b"".join(self._chunks()).decode("utf-8", "surrogateescape")
+
+    def records(self) -> Iterator[str]:
+        """Standard output split at NUL, read piece by piece; it can be read again."""
+        rest = b""
+        for chunk in self._chunks():
+            *whole, rest = (rest + chunk).split(b"\0")
+            for record in whole:
+                yield record.decode("utf-8", "surrogateescape")
+        if rest:
+            yield rest.decode("utf-8", "surrogateescape")
+
+    def _chunks(self) -> Iterator[bytes]:
+        at = 0
+        while chunk := os.pread(self._out.fileno(), CHUNK, at):
+            at += len(chunk)
+            yield chunk
+
+    def error(self) -> GitError:
+        return GitError(self.argv, self.code, self.stderr)
+
+
+class Door:
+    """Starts git: `environ` is washed here once, `timeout` is the seconds an ordinary command may take."""
+
+    def __init__(self, environ: Mapping[str, str], timeout: float) -> None:
+        program = shutil.which("git", path=environ.get("PATH"))
+        if program is None:
+            raise Refusal(Reason.GIT_MISSING, "there is no `git` on PATH")
+        self._git = sh.Command(program)
+        self._environ = washed(environ)
+        self.timeout = timeout
+
+    def with_variables(self, variables: Mapping[str, str]) -> Door:
+        """The same door with more variables, set after the washing."""
+        other = object.__new__(Door)
+        other.__dict__.update(self.__dict__, _environ={**self._environ, **variables})
+        return other
+
+    def run(
+        self,
+        cwd: Path,
+        args: Sequence[str],
+        *,
+        ok: Sequence[int] = (0,),
+        settings: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout: float | None = None,
+    ) -> Answer:
+        """Run `git <args>` in `cwd` and wait for it.
+
+        `ok` lists the exit codes that answer the question. Raises GitError for any other and GitTimeout when
+        its time is up; in that case, and when a signal asks us to stop, its whole group has ended before
+        this returns.
+        """
+        out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  # owned by the answer
+        with err, tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as source:
+            if stdin:
+                source.write(stdin)
+                source.seek(0)
+            began = time.monotonic()
+            running = self._start(cwd, args, settings or {}, {"_in": source, "_out": out, "_err": err})
+            code = self._wait(running, args, self.timeout if timeout is None else timeout)
+            stderr = os.pread(err.fileno(), 1 << 20, 0).decode("utf-8", "surrogateescape")
+        logger.debug("git %s -> %s in %.1f ms", args, code, (time.monotonic() - began) * 1000)
+        answer = Answer(tuple(args), code, stderr, out)
+        if code not in ok:
+            raise answer.error()
+        return answer
+
+    def open(self, cwd: Path, args: Sequence[str]) -> Conversation:
+        """Start a command that answers questions on its standard output until it is closed."""
+        ours_in, theirs_out = os.pipe()
+        theirs_in, ours_out = os.pipe()
+        with os.fdopen(theirs_in, "rb") as source, os.fdopen(theirs_out, "wb") as sink:
+            with open(os.devnull, "wb") as nowhere:
+                running = self._start(cwd, args, {}, {"_in": source, "_out": sink, "_err": nowhere})
+        return Conversation(running, ours_in, ours_out, tuple(args), self.timeout)
+
+    def _start(self, cwd: Path, args: Sequence[str], settings: Mapping[str, str], streams: dict[str, Any]) -> Any:
+        try:
+            return self._git(
+                *args,
+                _cwd=os.fspath(cwd),
+                _env={**self._environ, **config_variables(settings)},
+                _bg=True,
+                _bg_exc=False,
+                _new_session=True,
+                _tty_out=False,
+                _return_cmd=True,
+                _encoding=ANY_BYTES,
+                **streams,
+            )
+        except (sh.ForkException, OSError, ValueError) as error:
+            raise GitError(args, None, f"git could not be started: {error}") from error
+
+    def _wait(self, running: Any, args: Sequence[str], timeout: float) -> int:
+        try:
+            in_time = has_ended(running.pid, timeout)
+        except BaseException:
+            end_group(running.pid)
+            raise
+        if not in_time:
+            end_group(running.pid)
+            raise GitTimeout(args, None, f"ended after {timeout:g} seconds")
+        return exit_code(running)
+
+
+class Conversation:
+    """A running command, asked one line-sized question at a time."""
+
+    def __init__(self, running: Any, reader: int, writer: int, argv: tuple[str, ...], timeout: float) -> None:
+        self._running, self._reader, self._writer = running, reader, writer
+        self._argv, self._timeout = argv, timeout
+        self._buffer = b""
+
+    def ask(self, question: bytes) -> None:
+        try:
+            os.write(self._writer, question)
+        except OSError as error:
+            raise GitError(self._argv, None, f"it ended too early: {error}") from error
+
+    def read(self, size: int) -> bytes:
+        """Exactly `size` bytes of the answer."""
+        while len(self._buffer) < size:
+            self._fill()
+        data, self._buffer = self._buffer[:size], self._buffer[size:]
+        return data
+
+    def read_line(self) -> bytes:
+        """The answer up to the next line feed, without it."""
+        while b"\n" not in self._buffer:
+            self._fill()
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return line
+
+    def _fill(self) -> None:
+        ready, _, _ = select.select([self._reader], [], [], self._timeout)
+        chunk = os.read(self._reader, CHUNK) if ready else b""
+        if not chunk:
+            raise GitError(self._argv, None, "it ended, or gave no answer in time")
+        self._buffer += chunk
+
+    def close(self) -> None:
+        for descriptor in (self._reader, self._writer):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        if not has_ended(self._running.pid, GRACE):
+            end_group(self._running.pid)
+        exit_code(self._running)
+
+
+def exit_code(running: Any) -> int:
+    """How an ended command ended; negative for a signal."""
+    with contextlib.suppress(sh.ErrorReturnCode):
+        running.wait()
+    return int(running.exit_code)
+
+
+def has_ended(pid: int, timeout: float) -> bool:
+    """Wait for a child without reaping it: that is left to `sh`, whose own timed wait polls ten times a
+    second, which would be most of the time an ordinary command takes."""
+    deadline = time.monotonic() + timeout
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        pause = 0.0005
+        while child_lives(pid):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(pause := min(pause * 2, 0.02))
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], timeout)[0])
+    finally:
+        os.close(descriptor)
+
+
+def child_lives(pid: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
+    except ChildProcessError:
+        return False
+
+
+def end_group(pid: int) -> None:
+    """End the process group that `pid` leads, and whatever its processes started in groups of their own."""
+    strays = descendants(pid)
+    for signum in (signal.SIGTERM, signal.SIGKILL):
+        targets = [stray for stray in strays if stray.is_running()]
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signum)
+        for stray in targets:
+            with contextlib.suppress(OSError):
+                os.kill(stray.pid, signum)
+        deadline = time.monotonic() + GRACE
+        while signum is signal.SIGTERM and time.monotonic() < deadline and group_lives(pid, strays):
+            time.sleep(0.02)
+
+
+def descendants(pid: int) -> list[Any]:
+    import psutil  # noqa: PLC0415  # only a command that must be ended pays for it
+
+    with contextlib.suppress(psutil.Error):
+        return [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    return []
+
+
+def group_lives(pid: int, strays: Sequence[Any]) -> bool:
+    import psutil  # noqa: PLC0415
+
+    def lives(process: Any) -> bool:
+        with contextlib.suppress(psutil.Error):
+            return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+        return False
+
+    if any(lives(stray) for stray in strays):
+        return True
+    with contextlib.suppress(OSError):
+        return any(os.getpgid(p.pid) == pid and lives(p) for p in psutil.process_iter())
+    return False

@@ -1,0 +1,93 @@
+"""The two files by which a linked worktree and its repository name each other.
+
+A directory is the worktree it claims to be only when both point at one another: its `.git` file names an
+administrative directory of this repository, and that directory's `gitdir` names the `.git` file back.
+Without the proof, git asked in such a directory may answer for the repository around it, for a clone, or
+for a worktree that was moved or copied.
+"""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from git_wave.git import presence
+
+OPERATIONS = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "BISECT_LOG": "bisect",
+    "sequencer": "cherry-pick or revert",
+}
+
+
+class BrokenLink(Exception):
+    """The directory is not the linked worktree it should be; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A proven linked worktree: its real path and its administrative directory."""
+
+    path: Path
+    admin: Path
+
+    def lock_reason(self) -> str | None:
+        """The reason it was locked with, "" when none was given, None when it is not locked.
+
+        Raises OSError when that cannot be read.
+        """
+        try:
+            return (self.admin / "locked").read_text("utf-8", "surrogateescape").strip()
+        except FileNotFoundError:
+            return None
+
+
+def prove_worktree(path: Path, common_dir: Path) -> Worktree:
+    """The linked worktree of this repository at `path`. Raises BrokenLink or OSError."""
+    if not stat.S_ISDIR(presence.lstat(path).st_mode):
+        raise BrokenLink("a symbolic link or a file stands at the path")
+    link_file = path / ".git"
+    if not stat.S_ISREG(presence.lstat(link_file).st_mode):
+        raise BrokenLink("a repository of its own stands at the path, not a linked worktree")
+    admin = pointed_at(link_file, "gitdir: ")
+    real, home = path.resolve(strict=True), (common_dir / "worktrees").resolve()
+    if admin.parent != home:
+        raise BrokenLink("it is a worktree of another repository")
+    back = admin / "gitdir"
+    named = Path(back.read_text("utf-8", "surrogateescape").rstrip("\n"))
+    named = named if named.is_absolute() else admin / named
+    if named.parent.resolve() / named.name != real / ".git":
+        raise BrokenLink(f"git registers it at {named.parent}")
+    return Worktree(real, admin)
+
+
+def pointed_at(link_file: Path, prefix: str) -> Path:
+    text = link_file.read_text("utf-8", "surrogateescape")
+    if not text.startswith(prefix):
+        raise BrokenLink("its .git file does not name a git directory")
+    target = Path(text[len(prefix) :].rstrip("\n"))
+    return (target if target.is_absolute() else link_file.parent / target).resolve(strict=True)
+
+
+def operations_in(git_dir: Path) -> tuple[str, ...]:
+    """The operations that stand half-done in a git directory. Raises OSError when one cannot be looked for."""
+    return tuple(dict.fromkeys(name for mark, name in OPERATIONS.items() if is_there(git_dir / mark)))
+
+
+def private_refs(admin: Path) -> tuple[str, ...]:
+    """Refs that live and die with one worktree (`refs/worktree`, `refs/bisect`, `refs/rewritten`)."""
+    refs = admin / "refs"
+    return tuple(sorted(str(f.relative_to(admin)) for f in refs.rglob("*") if not f.is_dir()))
+
+
+def is_there(path: Path) -> bool:
+    try:
+        presence.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True

@@ -1,0 +1,305 @@
+"""Every question we put to git and to the file system about a repository. Nothing here writes.
+
+A question that git cannot answer raises GitError; "no" is an answer. Reads in a worktree where an agent may
+be at work take no locks.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from git_wave.git import links, presence
+from git_wave.git.door import Answer, Door
+from git_wave.git.links import Worktree
+from git_wave.git.objects import Objects
+from git_wave.git.parse import (
+    SUBMODULE,
+    Difference,
+    Look,
+    Registration,
+    parse_config_list,
+    parse_diff_raw,
+    parse_ls_files_stage,
+    parse_merge_tree,
+    parse_status_v2,
+    parse_version,
+    parse_worktree_list_porcelain,
+)
+from git_wave.git.presence import Presence
+from git_wave.model.errors import GitError, Refusal
+from git_wave.model.names import Oid, Ref
+from git_wave.model.reasons import Reason
+
+OLDEST_GIT = (2, 38)  # merge-tree --write-tree, cat-file -z
+
+# What a user's config could hide from `git status`.
+STATUS_PINS = {
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.checkStat": "default",
+    "core.trustctime": "true",
+    "status.renames": "false",
+    "status.aheadBehind": "false",
+}
+# diff-tree is plumbing and heeds little config; these are what it does heed.
+DIFF_PINS = {"diff.renameLimit": "1000", "diff.orderFile": "/dev/null", "diff.ignoreSubmodules": "none"}
+MERGE_PINS = {
+    "merge.renames": "true",
+    "merge.directoryRenames": "conflict",
+    "merge.renameLimit": "7000",
+    "merge.conflictStyle": "merge",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a checkout's parts are, all real paths. `git_dir` is its own, `common_dir` the repository's."""
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSurvey:
+    """What only the index tells: files that `status` leaves out and that are on disk, and submodules."""
+
+    hidden: tuple[str, ...]
+    submodules: tuple[str, ...]
+
+
+class Differences:
+    """The differences between two commits, kept in a file by the answer: read again, not held in memory."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[Difference]:
+        try:
+            yield from parse_diff_raw(self._answer.records())
+        except (ValueError, StopIteration, RuntimeError) as error:
+            raise GitError(self._answer.argv, self._answer.code, str(error)) from error
+
+
+def layout_of(door: Door, directory: Path) -> Layout:
+    """The checkout around `directory`. Raises Refusal with `not_a_checkout`, `git_too_old`."""
+    version = parse_version(door.run(Path("/"), ["--version"]).text)
+    if version is None or version < OLDEST_GIT:
+        told = "no version" if version is None else ".".join(map(str, version))
+        raise Refusal(Reason.GIT_TOO_OLD, f"git tells {told}, and 2.38 is needed")
+    question = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"]
+    try:
+        lines = door.run(directory, question).text.splitlines()
+    except GitError as error:
+        raise Refusal(Reason.NOT_A_CHECKOUT, f"{directory}: {error}") from error
+    if len(lines) != len(question) - 2:
+        raise Refusal(Reason.NOT_A_CHECKOUT, f"{directory}: its path holds a line feed")
+    return Layout(*(Path(line).resolve() for line in lines))
+
+
+def read_config(door: Door, directory: Path) -> list[tuple[str, str]]:
+    """All of git's config as seen from `directory`, in git's order: the last value of a key wins."""
+    return list(parse_config_list(door.run(directory, ["config", "--list", "-z"]).records()))
+
+
+class Reads(AbstractContextManager["Reads"]):
+    """Questions about one checkout, its repository and its linked worktrees."""
+
+    def __init__(self, door: Door, layout: Layout) -> None:
+        self._door = door
+        self.layout = layout
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._resources.close()
+
+    def rehearsal(self) -> Rehearsal:
+        """The same questions for a dry run, with whatever objects they make in a place that goes away."""
+        scratch = Path(self._resources.enter_context(tempfile.TemporaryDirectory(prefix="git-wave-")))
+        objects = self.layout.common_dir / "objects"
+        variables = {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(objects)}
+        rehearsal = Rehearsal(self._door.with_variables(variables), self.layout)
+        self._resources.enter_context(rehearsal)
+        return rehearsal
+
+    # -- the checkout that is landed into
+
+    def target_look(self) -> Look:
+        """HEAD and the tracked edits of the checkout; untracked files are left out."""
+        return self._status(self.layout.root, self.layout.git_dir, ["--untracked-files=no", "--ignore-submodules=all"])
+
+    def operations(self) -> tuple[str, ...]:
+        """What stands half-done in the checkout."""
+        return links.operations_in(self.layout.git_dir)
+
+    def is_mid_merge(self) -> bool:
+        """Whether the checkout is in a merge. Any answer but a plain "no" counts as yes."""
+        question = ["rev-parse", "--verify", "-q", "MERGE_HEAD"]
+        try:
+            return self._door.run(self.layout.root, question, ok=(0, 1)).code == 0
+        except GitError:
+            return True
+
+    def identity_problem(self) -> str | None:
+        """Why no commit can be made in the user's name, or None. Git's guess from the host name is no identity."""
+        try:
+            self._door.run(
+                self.layout.root, ["var", "GIT_COMMITTER_IDENT"], settings={"user.useConfigOnly": "true"}
+            )
+        except GitError as error:
+            return str(error)
+        return None
+
+    def tracked(self, paths: Iterable[str]) -> frozenset[str]:
+        """Which of these paths (a directory stands for all below it) the checkout's index holds."""
+        answer = self._door.run(
+            self.layout.root, ["--literal-pathspecs", "ls-files", "-z", "--full-name", "--", *paths]
+        )
+        return frozenset(answer.records())
+
+    # -- objects and refs
+
+    @cached_property
+    def objects(self) -> Objects:
+        conversation = self._door.open(self.layout.root, ["cat-file", "--batch-command", "-z"])
+        objects = Objects(conversation)
+        self._resources.callback(objects.close)
+        return objects
+
+    def merge_bases(self, one: Oid, other: Oid) -> tuple[Oid, ...]:
+        """Every best common ancestor; none for unrelated histories."""
+        answer = self._door.run(self.layout.root, ["merge-base", "--all", one, other], ok=(0, 1))
+        return tuple(Oid(line) for line in answer.text.split())
+
+    def differences(self, base: Oid, tip: Oid) -> Differences:
+        """What `tip` changes, renames by git's own similarity whatever the user's config says."""
+        command = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "-M50%", "-l1000", "--no-ext-diff", base, tip]
+        return Differences(self._door.run(self.layout.root, command, settings=DIFF_PINS))
+
+    def changed_paths(self, base: Oid, tip: Oid) -> Iterator[str]:
+        """Every path that `tip` changes, both sides of a rename."""
+        command = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", base, tip]
+        return self._door.run(self.layout.root, command, settings=DIFF_PINS).records()
+
+    def merged_tree(self, target: Oid, tip: Oid) -> tuple[Oid, tuple[str, ...]]:
+        """The tree that merging would make, and the paths that conflict. Touches no working tree."""
+        command = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, tip]
+        answer = self._door.run(self.layout.root, command, ok=(0, 1), settings=MERGE_PINS)
+        try:
+            tree, conflicts = parse_merge_tree(answer.records())
+        except ValueError as error:
+            raise answer.error() from error
+        return tree, conflicts or (("(git does not say where)",) if answer.code else ())
+
+    # -- linked worktrees
+
+    @cached_property
+    def registrations(self) -> tuple[Registration, ...]:
+        """Every registered worktree: one snapshot, taken at the first need and so before any teardown."""
+        answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
+        return tuple(parse_worktree_list_porcelain(answer.records()))
+
+    def presence(self, path: Path) -> Presence:
+        return presence.presence(path)
+
+    def worktree_at(self, path: Path) -> Worktree:
+        """The proven linked worktree at `path`. Raises BrokenLink or OSError."""
+        return links.prove_worktree(path, self.layout.common_dir)
+
+    def worktree_look(self, worktree: Worktree) -> Look:
+        """HEAD and everything uncommitted in a linked worktree, ignored files included."""
+        return self._status(
+            worktree.path,
+            worktree.admin,
+            ["--untracked-files=all", "--ignored=matching", "--ignore-submodules=none"],
+        )
+
+    def index_survey(self, worktree: Worktree) -> IndexSurvey:
+        """What `worktree_look` cannot see."""
+        answer = self._in_worktree(worktree, ["ls-files", "-s", "-v", "-z"])
+        hidden: list[str] = []
+        submodules: list[str] = []
+        try:
+            for entry in parse_ls_files_stage(answer.records()):
+                if entry.hidden and links.is_there(worktree.path / entry.path):
+                    hidden.append(entry.path)
+                if entry.mode == SUBMODULE:
+                    submodules.append(entry.path)
+        except ValueError as error:
+            raise answer.error() from error
+        return IndexSurvey(tuple(hidden), tuple(submodules))
+
+    def hidden_edits(self, worktree: Worktree, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Which of these hidden files differ from the index: asked of a copy of it without the marks."""
+        with tempfile.TemporaryDirectory(prefix="git-wave-") as scratch:
+            copy = Path(scratch) / "index"
+            copy.write_bytes((worktree.admin / "index").read_bytes())
+            door = self._door.with_variables({"GIT_INDEX_FILE": str(copy)})
+            names = b"\0".join(os.fsencode(path) for path in paths)
+            for mark in ("--no-assume-unchanged", "--no-skip-worktree"):
+                self._in_worktree(worktree, ["update-index", mark, "-z", "--stdin"], door, names)
+            answer = self._in_worktree(worktree, ["diff-files", "-z", "--name-only"], door)
+            return tuple(sorted(set(answer.records()) & set(paths)))
+
+    def only_here(self, worktree: Worktree, submodule: str) -> bool:
+        """Whether a checked-out submodule holds a commit that none of its remotes is known to have."""
+        repository = worktree.path / submodule
+        if not links.is_there(repository / ".git"):
+            return False
+        command = ["rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes"]
+        return bool(self._door.run(repository, command).text.strip())
+
+    def operations_in(self, worktree: Worktree) -> tuple[str, ...]:
+        return links.operations_in(worktree.admin)
+
+    def private_refs(self, worktree: Worktree) -> tuple[str, ...]:
+        return links.private_refs(worktree.admin)
+
+    def heads_elsewhere(self, ref: Ref) -> tuple[str, ...]:
+        """Worktrees, the main one included, that have `ref` checked out now. Asked afresh, not from the snapshot."""
+        answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
+        return tuple(r.path for r in parse_worktree_list_porcelain(answer.records()) if r.branch == ref)
+
+    def _status(self, tree: Path, git_dir: Path, flags: list[str]) -> Look:
+        command = [
+            *("--no-optional-locks", f"--git-dir={git_dir}", f"--work-tree={tree}"),
+            *("status", "--porcelain=v2", "--branch", "-z", "--no-renames", *flags),
+        ]
+        answer = self._door.run(tree, command, settings=STATUS_PINS)
+        try:
+            return parse_status_v2(answer.records())
+        except (ValueError, KeyError, StopIteration) as error:
+            raise GitError(answer.argv, answer.code, f"status not understood: {error}") from error
+
+    def _in_worktree(
+        self, worktree: Worktree, args: list[str], door: Door | None = None, stdin: bytes = b""
+    ) -> Answer:
+        where = ["--no-optional-locks", f"--git-dir={worktree.admin}", f"--work-tree={worktree.path}"]
+        return (door or self._door).run(worktree.path, [*where, *args], settings=STATUS_PINS, stdin=stdin)
+
+
+class Rehearsal(Reads):
+    """Reads whose new objects go to a scratch place, so that merges can be tried on top of one another."""
+
+    def pretend_merge(self, tree: Oid, parents: tuple[Oid, ...]) -> Oid:
+        """The commit that a merge would make, near enough to merge the next branch on top of it."""
+        flags = [flag for parent in parents for flag in ("-p", parent)]
+        identity = {"user.name": "git-wave", "user.email": "rehearsal@invalid"}
+        command = ["commit-tree", "--no-gpg-sign", *flags, "-m", "rehearsal", tree]
+        return Oid(self._door.run(self.layout.root, command, settings=identity).text.strip())
+
+
+def quoted(path: Path) -> str:
+    """A path as the alternates variable takes it; in quotes a colon is no separator."""
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
