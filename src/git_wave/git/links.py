@@ -85,6 +85,19 @@ def private_refs(admin: Path) -> tuple[str, ...]:
     return tuple(sorted(str(f.relative_to(admin)) for f in refs.rglob("*") if not f.is_dir()))
 
 
+def heads_on(ref: str, common_dir: Path) -> tuple[str, ...]:
+    """Git directories of this repository whose HEAD is on `ref`, the main worktree's included.
+
+    Raises OSError when one cannot be read. A reftable repository keeps HEAD elsewhere: see `keeps_head_files`.
+    """
+    heads = [common_dir / "HEAD", *sorted((common_dir / "worktrees").glob("*/HEAD"))]
+    return tuple(str(head.parent) for head in heads if head.read_bytes().strip() == f"ref: {ref}".encode())
+
+
+def keeps_head_files(common_dir: Path) -> bool:
+    return not is_there(common_dir / "reftable")
+
+
 def is_there(path: Path) -> bool:
     try:
         presence.lstat(path)

@@ -161,11 +161,10 @@ class Reads(AbstractContextManager["Reads"]):
         return None
 
     def tracked(self, paths: Iterable[str]) -> frozenset[str]:
-        """Which of these paths (a directory stands for all below it) the checkout's index holds."""
-        answer = self._door.run(
-            self.layout.root, ["--literal-pathspecs", "ls-files", "-z", "--full-name", "--", *paths]
-        )
-        return frozenset(answer.records())
+        """Which of these paths (a directory stands for all below it) the checkout's index holds and wants on disk."""
+        command = ["--literal-pathspecs", "ls-files", "-v", "-z", "--full-name", "--", *paths]
+        listed = (record.split(" ", 1) for record in self._door.run(self.layout.root, command).records())
+        return frozenset(path for tag, path in listed if tag.upper() != "S")
 
     # -- objects and refs
 
@@ -265,8 +264,10 @@ class Reads(AbstractContextManager["Reads"]):
     def private_refs(self, worktree: Worktree) -> tuple[str, ...]:
         return links.private_refs(worktree.admin)
 
-    def heads_elsewhere(self, ref: Ref) -> tuple[str, ...]:
-        """Worktrees, the main one included, that have `ref` checked out now. Asked afresh, not from the snapshot."""
+    def heads_on(self, ref: Ref) -> tuple[str, ...]:
+        """Who has `ref` checked out now; asked afresh, not from the snapshot. Raises GitError or OSError."""
+        if links.keeps_head_files(self.layout.common_dir):
+            return links.heads_on(ref, self.layout.common_dir)
         answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
         return tuple(r.path for r in parse_worktree_list_porcelain(answer.records()) if r.branch == ref)
 

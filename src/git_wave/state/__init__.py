@@ -1,0 +1,1 @@
+"""Files: our own under the common directory, the manifest, and what is carried to safety."""

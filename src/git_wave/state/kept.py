@@ -1,0 +1,95 @@
+"""Ignored files of a worktree that is about to go: what a build makes again, and what must be kept.
+
+Git's ignore rules say what is not committed, not what is worthless. Only what lies in a directory of a known
+build or cache name goes with the worktree, and not even that when it hides a repository of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from git_wave.state.atomic import sync_directory
+
+REGENERABLE = frozenset(
+    (
+        *("node_modules", "bower_components", "target", "build", "dist", "out-tsc", ".next", ".nuxt", ".svelte-kit"),
+        *("__pycache__", ".venv", "venv", ".tox", ".nox", ".eggs", ".pytest_cache", ".mypy_cache", ".ruff_cache"),
+        *(".hypothesis", ".gradle", ".cache", ".parcel-cache", ".turbo", ".terraform", ".dart_tool", "DerivedData"),
+        *("CMakeFiles", "zig-cache", ".zig-cache", ".stack-work", "dist-newstyle", "_build", "elm-stuff"),
+    )
+)
+REGENERABLE_FILES = (".pyc", ".pyo")
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """Ignored paths of a worktree, sorted: `keep` must be kept, `dropped` files go with the worktree."""
+
+    keep: tuple[str, ...]
+    dropped: int
+
+
+def sort_ignored(root: Path, ignored: Iterable[str]) -> Sorting:
+    """Sort git's ignored paths (a directory ends in a slash). Raises OSError when one cannot be looked into."""
+    keep, dropped = [], 0
+    for path in ignored:
+        count = files_below(root / path) if is_regenerable(path) else None
+        if count is None:
+            keep.append(path)
+        else:
+            dropped += count
+    return Sorting(tuple(keep), dropped)
+
+
+def is_regenerable(path: str) -> bool:
+    *folders, name = path.rstrip("/").split("/")
+    if path.endswith("/"):
+        folders.append(name)
+    return not REGENERABLE.isdisjoint(folders) or name.endswith(REGENERABLE_FILES)
+
+
+def files_below(path: Path) -> int | None:
+    """How many files are there, or None when a repository is among them."""
+    if not path.is_dir() or path.is_symlink():
+        return 1
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    count = 0
+    for _, names, files in os.walk(path, onerror=fail):
+        if ".git" in names or ".git" in files:
+            return None
+        count += len(files)
+    return count
+
+
+def kept_place(common_dir: Path, wave_id: str, branch: str) -> Path:
+    """Where a wave keeps the ignored files of one branch's worktree."""
+    return common_dir / "git-wave" / "kept" / wave_id / quote(branch, safe="")
+
+
+def keep(root: Path, path: str, place: Path) -> Path:
+    """Move one path below `root` to the same path below `place`, by rename where the file system allows.
+
+    Raises OSError, also when something stands there; then the source still stands.
+    """
+    source, target = root / path.rstrip("/"), place / path.rstrip("/")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.lexists(target):
+        raise FileExistsError(f"{target} exists")
+    try:
+        os.rename(source, target)
+    except OSError:
+        # Another file system: copy, and leave the source to the removal of the worktree.
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, target, symlinks=True)
+        else:
+            shutil.copy2(source, target, follow_symlinks=False)
+    sync_directory(target.parent)
+    return target
