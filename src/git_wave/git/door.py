@@ -17,6 +17,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +26,7 @@ import sh
 
 from git_wave.git.environment import config_variables, washed
 from git_wave.model.errors import GitError, GitTimeout, Refusal
+from git_wave.model.interrupts import Interrupts
 from git_wave.model.reasons import Reason
 
 logger = logging.getLogger("git_wave.git")
@@ -42,7 +44,7 @@ def _any_bytes(name: str) -> codecs.CodecInfo | None:
     def encode(text: str, _errors: str = "strict") -> tuple[bytes, int]:
         return os.fsencode(text), len(text)
 
-    def decode(data: bytes, _errors: str = "strict") -> tuple[str, int]:
+    def decode(data: Any, _errors: str = "strict") -> tuple[str, int]:
         return os.fsdecode(bytes(data)), len(data)
 
     return codecs.CodecInfo(encode, decode, name=ANY_BYTES)
@@ -88,13 +90,14 @@ class Answer:
 class Door:
     """Starts git: `environ` is washed here once, `timeout` is the seconds an ordinary command may take."""
 
-    def __init__(self, environ: Mapping[str, str], timeout: float) -> None:
+    def __init__(self, environ: Mapping[str, str], timeout: float, interrupts: Interrupts | None = None) -> None:
         program = shutil.which("git", path=environ.get("PATH"))
         if program is None:
             raise Refusal(Reason.GIT_MISSING, "there is no `git` on PATH")
         self._git = sh.Command(program)
         self._environ = washed(environ)
         self.timeout = timeout
+        self._interrupts = interrupts or Interrupts()
 
     def with_variables(self, variables: Mapping[str, str]) -> Door:
         """The same door with more variables, set after the washing."""
@@ -111,13 +114,16 @@ class Door:
         settings: Mapping[str, str] | None = None,
         stdin: bytes = b"",
         timeout: float | None = None,
+        shielded: bool = False,
     ) -> Answer:
         """Run `git <args>` in `cwd` and wait for it.
 
-        `ok` lists the exit codes that answer the question. Raises GitError for any other and GitTimeout when
-        its time is up; in that case, and when a signal asks us to stop, its whole group has ended before
-        this returns.
+        `ok` lists the exit codes that answer the question. Raises GitError for any other, GitTimeout when its
+        time is up and Interrupted when a signal asks us to stop; its whole group has ended before this
+        returns. A `shielded` command is short and better finished: a signal has to wait for it.
         """
+        if not shielded:
+            self._interrupts.check()
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  # owned by the answer
         with err, tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as source:
             if stdin:
@@ -125,7 +131,8 @@ class Door:
                 source.seek(0)
             began = time.monotonic()
             running = self._start(cwd, args, settings or {}, {"_in": source, "_out": out, "_err": err})
-            code = self._wait(running, args, self.timeout if timeout is None else timeout)
+            limit = self.timeout if timeout is None else timeout
+            code = self._wait(running, args, limit, nullcontext() if shielded else self._interrupts.interruptible())
             stderr = os.pread(err.fileno(), 1 << 20, 0).decode("utf-8", "surrogateescape")
         logger.debug("git %s -> %s in %.1f ms", args, code, (time.monotonic() - began) * 1000)
         answer = Answer(tuple(args), code, stderr, out)
@@ -159,9 +166,10 @@ class Door:
         except (sh.ForkException, OSError, ValueError) as error:
             raise GitError(args, None, f"git could not be started: {error}") from error
 
-    def _wait(self, running: Any, args: Sequence[str], timeout: float) -> int:
+    def _wait(self, running: Any, args: Sequence[str], timeout: float, guard: AbstractContextManager[None]) -> int:
         try:
-            in_time = has_ended(running.pid, timeout)
+            with guard:
+                in_time = has_ended(running.pid, timeout)
         except BaseException:
             end_group(running.pid)
             raise
@@ -264,7 +272,7 @@ def end_group(pid: int) -> None:
 
 
 def descendants(pid: int) -> list[Any]:
-    import psutil  # noqa: PLC0415  # only a command that must be ended pays for it
+    import psutil  # only a command that must be ended pays for it
 
     with contextlib.suppress(psutil.Error):
         return [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
@@ -272,7 +280,7 @@ def descendants(pid: int) -> list[Any]:
 
 
 def group_lives(pid: int, strays: Sequence[Any]) -> bool:
-    import psutil  # noqa: PLC0415
+    import psutil
 
     def lives(process: Any) -> bool:
         with contextlib.suppress(psutil.Error):

@@ -12,7 +12,14 @@ from collections.abc import Mapping
 KEPT = frozenset(
     f"GIT_{name}"
     for name in (
-        *("AUTHOR_NAME", "AUTHOR_EMAIL", "AUTHOR_DATE", "COMMITTER_NAME", "COMMITTER_EMAIL", "COMMITTER_DATE"),
+        *(
+            "AUTHOR_NAME",
+            "AUTHOR_EMAIL",
+            "AUTHOR_DATE",
+            "COMMITTER_NAME",
+            "COMMITTER_EMAIL",
+            "COMMITTER_DATE",
+        ),
         *("CONFIG_GLOBAL", "CONFIG_SYSTEM", "CONFIG_NOSYSTEM"),
         *("EXEC_PATH", "CEILING_DIRECTORIES", "ALLOW_PROTOCOL"),
     )

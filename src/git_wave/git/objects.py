@@ -35,9 +35,7 @@ class Objects:
             raise GitError(("cat-file", commit), None, f"commit {commit} cannot be read")
         size = int(found[3])
         head = self._conversation.read(size + 1)[:size].partition(b"\n\n")[0]
-        return tuple(
-            require_oid(line[7:].decode()) for line in head.split(b"\n") if line.startswith(b"parent ")
-        )
+        return tuple(require_oid(line[7:].decode()) for line in head.split(b"\n") if line.startswith(b"parent "))
 
     def close(self) -> None:
         self._conversation.close()

@@ -35,7 +35,7 @@ def has_listable_ancestor(path: Path) -> bool:
     for parent in path.parents:
         try:
             if not stat.S_ISDIR(lstat(parent).st_mode):
-                parent = parent.resolve(strict=True)  # noqa: PLW2901  # a link to a directory is a fine ancestor
+                parent = parent.resolve(strict=True)  # a link to a directory is a fine ancestor
             with os.scandir(parent):
                 return True
         except FileNotFoundError:

@@ -127,7 +127,10 @@ class Reads(AbstractContextManager["Reads"]):
         """The same questions for a dry run, with whatever objects they make in a place that goes away."""
         scratch = Path(self._resources.enter_context(tempfile.TemporaryDirectory(prefix="git-wave-")))
         objects = self.layout.common_dir / "objects"
-        variables = {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(objects)}
+        variables = {
+            "GIT_OBJECT_DIRECTORY": str(scratch),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(objects),
+        }
         rehearsal = Rehearsal(self._door.with_variables(variables), self.layout)
         self._resources.enter_context(rehearsal)
         return rehearsal
@@ -150,12 +153,11 @@ class Reads(AbstractContextManager["Reads"]):
         except GitError:
             return True
 
+    @cached_property
     def identity_problem(self) -> str | None:
         """Why no commit can be made in the user's name, or None. Git's guess from the host name is no identity."""
         try:
-            self._door.run(
-                self.layout.root, ["var", "GIT_COMMITTER_IDENT"], settings={"user.useConfigOnly": "true"}
-            )
+            self._door.run(self.layout.root, ["var", "GIT_COMMITTER_IDENT"], settings={"user.useConfigOnly": "true"})
         except GitError as error:
             return str(error)
         return None
@@ -182,7 +184,18 @@ class Reads(AbstractContextManager["Reads"]):
 
     def differences(self, base: Oid, tip: Oid) -> Differences:
         """What `tip` changes, renames by git's own similarity whatever the user's config says."""
-        command = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "-M50%", "-l1000", "--no-ext-diff", base, tip]
+        command = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-abbrev",
+            "-M50%",
+            "-l1000",
+            "--no-ext-diff",
+            base,
+            tip,
+        ]
         return Differences(self._door.run(self.layout.root, command, settings=DIFF_PINS))
 
     def changed_paths(self, base: Oid, tip: Oid) -> Iterator[str]:
@@ -205,8 +218,15 @@ class Reads(AbstractContextManager["Reads"]):
     @cached_property
     def registrations(self) -> tuple[Registration, ...]:
         """Every registered worktree: one snapshot, taken at the first need and so before any teardown."""
-        answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
-        return tuple(parse_worktree_list_porcelain(answer.records()))
+        return self._list_worktrees()
+
+    def registration(self, path: Path) -> Registration | None:
+        """The linked worktree in the snapshot that is registered at `path`."""
+        return next((r for r in self.registrations[1:] if r.path in spellings(path)), None)
+
+    def is_registered(self, path: Path) -> bool:
+        """Whether one is registered there now, after whatever happened since the snapshot."""
+        return any(r.path in spellings(path) for r in self._list_worktrees())
 
     def presence(self, path: Path) -> Presence:
         return presence.presence(path)
@@ -268,8 +288,14 @@ class Reads(AbstractContextManager["Reads"]):
         """Who has `ref` checked out now; asked afresh, not from the snapshot. Raises GitError or OSError."""
         if links.keeps_head_files(self.layout.common_dir):
             return links.heads_on(ref, self.layout.common_dir)
+        return tuple(r.path for r in self._list_worktrees() if r.branch == ref)
+
+    def _list_worktrees(self) -> tuple[Registration, ...]:
         answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
-        return tuple(r.path for r in parse_worktree_list_porcelain(answer.records()) if r.branch == ref)
+        try:
+            return tuple(parse_worktree_list_porcelain(answer.records()))
+        except KeyError as error:
+            raise GitError(answer.argv, answer.code, f"worktree list not understood: {error}") from error
 
     def _status(self, tree: Path, git_dir: Path, flags: list[str]) -> Look:
         command = [
@@ -282,9 +308,7 @@ class Reads(AbstractContextManager["Reads"]):
         except (ValueError, KeyError, StopIteration) as error:
             raise GitError(answer.argv, answer.code, f"status not understood: {error}") from error
 
-    def _in_worktree(
-        self, worktree: Worktree, args: list[str], door: Door | None = None, stdin: bytes = b""
-    ) -> Answer:
+    def _in_worktree(self, worktree: Worktree, args: list[str], door: Door | None = None, stdin: bytes = b"") -> Answer:
         where = ["--no-optional-locks", f"--git-dir={worktree.admin}", f"--work-tree={worktree.path}"]
         return (door or self._door).run(worktree.path, [*where, *args], settings=STATUS_PINS, stdin=stdin)
 
@@ -298,6 +322,11 @@ class Rehearsal(Reads):
         identity = {"user.name": "git-wave", "user.email": "rehearsal@invalid"}
         command = ["commit-tree", "--no-gpg-sign", *flags, "-m", "rehearsal", tree]
         return Oid(self._door.run(self.layout.root, command, settings=identity).text.strip())
+
+
+def spellings(path: Path) -> tuple[str, str]:
+    """`path` as given, and as git registers it: real but for its last part, which may be gone."""
+    return (str(path), str(path.parent.resolve() / path.name))
 
 
 def quoted(path: Path) -> str:

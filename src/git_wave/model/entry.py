@@ -21,7 +21,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:  # noqa: A001  # the contract's own word for it
+class Advice:
     """Advice that never blocks. `path` is what it is about and `detail` says more; either may be None."""
 
     code: Reason
@@ -98,12 +98,13 @@ class Manifest:
     """A manifest as read: nothing that stood in it is dropped.
 
     `entries` are in file order, usable and invalid ones together; exact repeats are left out and told in
-    `warnings`. `orchestrator_root` is an absolute path, or None when the file names none.
+    `warnings`, and in `notes` with their place. `orchestrator_root` is absolute, or None when the file names none.
     """
 
     orchestrator_root: str | None
     entries: tuple[Entry | InvalidEntry, ...]
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[Advice, ...] = ()
+    notes: tuple[Problem, ...] = ()
 
     @property
     def usable(self) -> tuple[Entry, ...]:

@@ -21,7 +21,7 @@ from pydantic import (
     ValidationInfo,
 )
 
-from git_wave.model.entry import Entry, InvalidEntry, Manifest, Problem, Warning
+from git_wave.model.entry import Advice, Entry, InvalidEntry, Manifest, Problem
 from git_wave.model.errors import Refusal
 from git_wave.model.names import CONTROL, DEFAULT_BRANCH_PATTERN, branch_name_error, is_encodable
 from git_wave.model.reasons import Reason
@@ -43,9 +43,13 @@ def filled(value: str) -> str:
 
 
 def commit_name(value: str) -> str:
-    if value.startswith("-") or CONTROL.search(value) or value != value.strip():
+    if not is_commit_name(value) or value != value.strip():
         raise ValueError("is not the name of a commit")
     return value
+
+
+def is_commit_name(value: str) -> bool:
+    return is_encodable(value) and not value.startswith("-") and not CONTROL.search(value)
 
 
 def inside_namespace(value: str, info: ValidationInfo) -> str:
@@ -100,7 +104,7 @@ def entry_from(raw: Any, index: int, pointer: str, branch_pattern: str) -> Entry
             Problem(f"{pointer}/{'/'.join(map(str, e['loc']))}".rstrip("/"), message_of(e)) for e in error.errors()
         )
         return InvalidEntry(index, raw, problems)
-    bases = dict.fromkeys([model.expected_base, *(b for b in model.allowed_bases if not CONTROL.search(b))])
+    bases = dict.fromkeys([model.expected_base, *(b for b in model.allowed_bases if is_commit_name(b))])
     extra = {k: v for k, v in (model.model_extra or {}).items() if k != "path"}
     return Entry(
         index,
@@ -154,7 +158,8 @@ def entries_in(document: Any) -> list[Any]:
     entries = document.get("worktrees") if isinstance(document, dict) else document
     if not isinstance(entries, list):
         raise Refusal(
-            Reason.MANIFEST_SHAPE_INVALID, "it must be an array of entries or an object with an array `worktrees`"
+            Reason.MANIFEST_SHAPE_INVALID,
+            "it must be an array of entries or an object with an array `worktrees`",
         )
     return entries
 
@@ -175,7 +180,8 @@ def pointer_base(document: Any) -> str:
 def manifest_from(document: Any, branch_pattern: str = DEFAULT_BRANCH_PATTERN) -> Manifest:
     """The manifest in a parsed document. Raises Refusal with `manifest_shape_invalid`."""
     kept: list[Entry | InvalidEntry] = []
-    warnings: list[Warning] = []
+    warnings: list[Advice] = []
+    notes: list[Problem] = []
     seen: dict[tuple[str, str], Entry] = {}
     base = pointer_base(document)
     for index, raw in enumerate(entries_in(document)):
@@ -184,10 +190,11 @@ def manifest_from(document: Any, branch_pattern: str = DEFAULT_BRANCH_PATTERN) -
             first = seen.setdefault(entry.key, entry)
             if first is not entry:
                 detail = f"entry {index} repeats entry {first.index}, which is the one used"
-                warnings.append(Warning(Reason.DUPLICATE_ENTRY, entry.branch, entry.worktree_path, detail))
+                warnings.append(Advice(Reason.DUPLICATE_ENTRY, entry.branch, entry.worktree_path, detail))
+                notes.append(Problem(f"{base}/{index}", detail))
                 continue
         kept.append(entry)
-    return Manifest(root_in(document), tuple(kept), tuple(warnings))
+    return Manifest(root_in(document), tuple(kept), tuple(warnings), tuple(notes))
 
 
 def manifest_schema() -> dict[str, Any]:

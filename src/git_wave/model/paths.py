@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 GLOB = re.compile(r"[*?\[]")
 QUOTED = re.compile(r'\\([abtnvfr"\\]|[0-7]{3})')
+UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 
 
@@ -18,10 +19,8 @@ def normalize(path: str) -> str:
     >>> normalize('"caf\\\\303\\\\251.txt"')
     'café.txt'
     """
-    if len(path) > 1 and path.startswith('"') and path.endswith('"'):
-        path = unquote(path)
-    else:
-        path = path.replace("\\", "/")
+    is_quoted = len(path) > 1 and path.startswith('"') and path.endswith('"')
+    path = unquote(path) if is_quoted else path.replace("\\", "/")
     return re.sub(r"/{2,}", "/", re.sub(r"^(\./+)+", "", path)).rstrip("/")
 
 
@@ -38,6 +37,21 @@ def unquote(path: str) -> str:
         for part in parts
     )
     return raw.decode("utf-8", "surrogateescape")
+
+
+def shown(path: str) -> str:
+    """A path on a line of its own: quoted as git does when it could not stand there raw.
+
+    `normalize` undoes it, so that what we list can be pasted into a manifest.
+    """
+    if UNSHOWABLE.search(path) is None and not path.startswith('"'):
+        return path
+    back = {code: letter for letter, code in ESCAPES.items()}
+    body = "".join(
+        f"\\{back[byte]}" if byte in back else chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
+        for byte in path.encode("utf-8", "surrogateescape")
+    )
+    return f'"{body}"'
 
 
 def declared_set(paths: Iterable[str]) -> frozenset[str]:

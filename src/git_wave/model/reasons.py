@@ -72,6 +72,7 @@ class Reason(StrEnum):
     GIT_TOO_OLD = "git_too_old"
     CONFIG_INVALID = "config_invalid"
     GIT_FAILED = "git_failed"
+    INTERNAL_ERROR = "internal_error"
 
     MISSING_FIELD = "missing_field"
     CHECK_FAILED = "check_failed"
@@ -93,9 +94,7 @@ REFUSED, RECORD = (Kind.REFUSED,), (Kind.RECORD,)
 RERUN = "Then run the same command again: what has landed stays landed."
 
 EXPLANATIONS: dict[Reason, Explanation] = {
-    Reason.OK: Explanation(
-        LANDED, "", "The branch is merged, and its worktree and branch are gone.", "Nothing to do."
-    ),
+    Reason.OK: Explanation(LANDED, "", "The branch is merged, and its worktree and branch are gone.", "Nothing to do."),
     Reason.ALREADY_LANDED: Explanation(
         LANDED,
         "merge",
@@ -356,11 +355,12 @@ EXPLANATIONS: dict[Reason, Explanation] = {
         "Switch to that branch, or correct the flag. Nothing was touched.",
     ),
     Reason.REPO_BUSY: Explanation(
-        REFUSED,
+        (Kind.REFUSED, Kind.BLOCKED),
         "",
         "A merge, rebase, cherry-pick, revert or bisect is in progress in the checkout, or its index holds unmerged "
         "paths. It is not ours to touch.",
-        "Finish or abort it. Then run the same command again.",
+        "Finish or abort it. " + RERUN,
+        "finish or abort it, run again",
     ),
     Reason.DETACHED_HEAD: Explanation(
         REFUSED,
@@ -390,6 +390,13 @@ EXPLANATIONS: dict[Reason, Explanation] = {
         "A question put to git got no usable answer, and without it nothing can be decided.",
         "Read git's words. " + RERUN,
         "see stderr, run again",
+    ),
+    Reason.INTERNAL_ERROR: Explanation(
+        BLOCKED,
+        "",
+        "A defect in git-wave stopped this entry. What the earlier stages did stands; nothing more was done to it.",
+        "Please report what `stderr` says. " + RERUN,
+        "report it; run again",
     ),
     Reason.MISSING_FIELD: Explanation(
         RECORD,

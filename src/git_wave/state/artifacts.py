@@ -44,8 +44,10 @@ def find_summaries(root: Path) -> list[str]:
     def fail(error: OSError) -> None:
         raise error
 
-    found = []
-    for directory, names, files in os.walk(root / FOLDER, onerror=fail if (root / FOLDER).is_dir() else None):
+    found: list[str] = []
+    if not (root / FOLDER).is_dir() or (root / FOLDER).is_symlink():
+        return found
+    for directory, names, files in os.walk(root / FOLDER, onerror=fail):
         below = Path(directory).relative_to(root)
         links = [name for name in names if (Path(directory) / name).is_symlink()]
         found += [str(below / name) for name in [*files, *links] if is_summary(str(below / name))]

@@ -17,9 +17,38 @@ from git_wave.state.atomic import sync_directory
 
 REGENERABLE = frozenset(
     (
-        *("node_modules", "bower_components", "target", "build", "dist", "out-tsc", ".next", ".nuxt", ".svelte-kit"),
-        *("__pycache__", ".venv", "venv", ".tox", ".nox", ".eggs", ".pytest_cache", ".mypy_cache", ".ruff_cache"),
-        *(".hypothesis", ".gradle", ".cache", ".parcel-cache", ".turbo", ".terraform", ".dart_tool", "DerivedData"),
+        *(
+            "node_modules",
+            "bower_components",
+            "target",
+            "build",
+            "dist",
+            "out-tsc",
+            ".next",
+            ".nuxt",
+            ".svelte-kit",
+        ),
+        *(
+            "__pycache__",
+            ".venv",
+            "venv",
+            ".tox",
+            ".nox",
+            ".eggs",
+            ".pytest_cache",
+            ".mypy_cache",
+            ".ruff_cache",
+        ),
+        *(
+            ".hypothesis",
+            ".gradle",
+            ".cache",
+            ".parcel-cache",
+            ".turbo",
+            ".terraform",
+            ".dart_tool",
+            "DerivedData",
+        ),
         *("CMakeFiles", "zig-cache", ".zig-cache", ".stack-work", "dist-newstyle", "_build", "elm-stuff"),
     )
 )

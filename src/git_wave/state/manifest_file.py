@@ -10,6 +10,7 @@ from typing import Any
 
 from git_wave.model.errors import Refusal, WaveError
 from git_wave.model.manifest import parse_json
+from git_wave.model.names import is_encodable
 from git_wave.model.reasons import Reason
 from git_wave.state.atomic import replace_file
 
@@ -33,7 +34,10 @@ def load_document(path: Path) -> Any:
 def write_document(path: Path, document: Any) -> None:
     """Raises WaveError with `manifest_write_failed`; then the old file stands."""
     try:
-        replace_file(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+        if not is_encodable(text):
+            text = json.dumps(document, indent=2, allow_nan=False)
+        replace_file(path, f"{text}\n".encode())
     except (OSError, ValueError) as error:
         raise WaveError(Reason.MANIFEST_WRITE_FAILED, f"{path}: {error}") from error
 
@@ -44,10 +48,10 @@ def locked(path: Path) -> Iterator[None]:
 
     Raises WaveError with `manifest_write_failed`.
     """
-    from filelock import FileLock, Timeout  # noqa: PLC0415  # a wave never writes a manifest
+    from filelock import FileLock, Timeout  # a wave never writes a manifest
 
     real = path.resolve()
-    lock = FileLock(real.with_name(f"{real.name}.lock"), timeout=LOCK_TIMEOUT)
+    lock = FileLock(real.with_name(f".{real.name}.lock"), timeout=LOCK_TIMEOUT)
     try:
         lock.acquire()
     except Timeout as error:

@@ -1,0 +1,156 @@
+"""`cleanup-wave`: land a wave."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from git_wave.cli.logs import logging_to
+from git_wave.cli.options import Filled, FilledPath, Seconds, manifest_option
+from git_wave.cli.repository import Repository, open_repository
+from git_wave.cli.signals import caught
+from git_wave.git.reads import Reads, layout_of
+from git_wave.git.writes import Writes
+from git_wave.model.entry import Manifest
+from git_wave.model.errors import Interrupted, Refusal
+from git_wave.model.interrupts import Interrupts
+from git_wave.model.manifest import entries_in, manifest_from, root_in
+from git_wave.model.reasons import Reason
+from git_wave.report.document import outcome_document, refused_document, unread_document
+from git_wave.stages._case import Hands, WaveTerms
+from git_wave.state.manifest_file import load_document
+from git_wave.wave import Observer, Wave, require_target, resolve_bases
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line said."""
+
+    manifest: Path
+    root: Path | None
+    expect_branch: str | None
+    merge_timeout: float | None
+    git_timeout: float | None
+    dry_run: bool
+    output: str
+    quiet: bool
+    verbose: bool
+    log_file: Path | None
+
+
+@click.command("cleanup-wave", context_settings={"help_option_names": ["-h", "--help"]})
+@manifest_option
+@click.option("--root", type=FilledPath(), help="The checkout to land into, instead of the manifest's.")
+@click.option("--expect-branch", type=Filled(), help="Refuse unless the checkout is on this branch.")
+@click.option("--merge-timeout", type=Seconds(), help="For one merge with its hooks.  [default: 600]")
+@click.option("--git-timeout", type=Seconds(), help="For any other git command.  [default: 120]")
+@click.option("--dry-run", is_flag=True, help="Run every check, touch nothing, say what would happen.")
+@click.option(
+    "--format", "output", type=click.Choice(["auto", "json", "text"]), default="auto", show_default=True,
+    help="auto: a table on a terminal, JSON elsewhere.",
+)  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Every git command on standard error.")
+@click.option("--log-file", type=FilledPath(), help="Write a debug log there.")
+def command(**given: Any) -> int:
+    """Land a wave of agents' branches into one checkout and clear their worktrees away.
+
+    Exit 0 means that every entry landed and was cleared; 1 that something did not; 2 wrong usage.
+    """
+    flags = Flags(**given)
+    if flags.output == "auto":
+        flags = Flags(**{**given, "output": "text" if sys.stdout.isatty() else "json"})
+    try:
+        with logging_to(quiet=flags.quiet, verbose=flags.verbose, log_file=flags.log_file):
+            with caught() as interrupts:
+                document = land(flags, interrupts)
+                show(document, flags)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise click.ClickException(str(error)) from error
+    return (
+        128 + interrupts.signum
+        if document["reason"] == Reason.INTERRUPTED and interrupts.signum
+        else exit_code(document)
+    )
+
+
+def exit_code(document: dict[str, Any]) -> int:
+    return 0 if document["ok"] else 1
+
+
+def land(flags: Flags, interrupts: Interrupts) -> dict[str, Any]:
+    """Run the wave; whatever comes of it is a document."""
+    try:
+        parsed = load_document(flags.manifest)
+        entries, named_root = entries_in(parsed), root_in(parsed)
+    except Refusal as refusal:
+        return unread_document(refusal)
+    root = flags.root or Path(named_root or Path.cwd())
+    manifest = manifest_from(parsed)
+    try:
+        if not entries:
+            raise Refusal(Reason.EMPTY_MANIFEST, f"{flags.manifest} holds no entry")
+        repository = open_repository(root, git_timeout=flags.git_timeout, interrupts=interrupts)
+        manifest = manifest_from(parsed, repository.settings.branch_pattern)
+        require_same_repository(repository, flags, named_root)
+        return run_wave(repository, manifest, flags)
+    except Refusal as refusal:
+        return refused_document(refusal, manifest, root, dry_run=flags.dry_run)
+    except Interrupted as interrupted:
+        stopped = Refusal(Reason.INTERRUPTED, str(interrupted))
+        return refused_document(stopped, manifest, root, dry_run=flags.dry_run)
+
+
+def require_same_repository(repository: Repository, flags: Flags, named_root: str | None) -> None:
+    """`--root` may name another checkout than the manifest, never another repository."""
+    if flags.root is None or named_root is None:
+        return
+    try:
+        named = layout_of(repository.door, Path(named_root))
+    except Refusal as refusal:
+        raise Refusal(Reason.ROOT_MISMATCH, f"the manifest's root: {refusal.detail}") from refusal
+    if named.common_dir != repository.layout.common_dir:
+        raise Refusal(Reason.ROOT_MISMATCH, f"{flags.root} and {named_root} are not of one repository")
+
+
+def run_wave(repository: Repository, manifest: Manifest, flags: Flags) -> dict[str, Any]:
+    layout, settings = repository.layout, repository.settings
+    wave_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.urandom(3).hex()}"
+    with ExitStack() as stack:
+        reads = stack.enter_context(Reads(repository.door, layout))
+        target = require_target(reads, flags.expect_branch)
+        bases = resolve_bases(manifest.usable, reads)
+        merge_timeout = flags.merge_timeout or settings.merge_timeout
+        terms = WaveTerms(wave_id, merge_timeout, bases, settings.configured_branches)
+        hands = None if flags.dry_run else Hands(Writes(repository.door, layout), layout.common_dir / "git-wave")
+        observer = stack.enter_context(view_for(flags))
+        outcome = Wave(manifest, target, terms, reads, hands, observer).run()
+    return outcome_document(outcome, wave_id, layout.root)
+
+
+def view_for(flags: Flags) -> AbstractContextManager[Observer]:
+    """A live view where a person watches and nothing else writes to that terminal."""
+    if flags.output == "text" and sys.stderr.isatty() and not (flags.quiet or flags.verbose):
+        from git_wave.report.table import LiveView
+
+        return LiveView(sys.stderr)
+    return nullcontext(Observer())
+
+
+def show(document: dict[str, Any], flags: Flags) -> None:
+    if flags.output == "json":
+        click.echo(json.dumps(document, indent=2))
+        return
+    from git_wave.report.table import console_for, render_document
+
+    render_document(document, console_for(sys.stdout))

@@ -1,0 +1,45 @@
+"""Flag types that several commands share."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class Filled(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.4
+    """Text that is not blank: a flag whose shell variable was unset is a mistake, not a value."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not str(value).strip() or "\0" in str(value):
+            self.fail("it is blank; is a shell variable unset?", param, ctx)
+        return str(value)
+
+
+class FilledPath(Filled):
+    """A path, made absolute where the command runs."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return Path.cwd() / super().convert(value, param, ctx)
+
+
+class Seconds(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            self.fail(f"{value!r} is no positive number of seconds", param, ctx)
+        return number
+
+
+manifest_option = click.option("--manifest", type=FilledPath(), required=True, help="The manifest file.")

@@ -1,0 +1,53 @@
+"""The repository that a command works in, opened with the caller's environment and settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from git_wave.git.door import Door
+from git_wave.git.reads import Layout, layout_of, read_config
+from git_wave.model.errors import GitError, Refusal
+from git_wave.model.interrupts import Interrupts
+from git_wave.model.manifest import root_in
+from git_wave.model.names import DEFAULT_BRANCH_PATTERN
+from git_wave.model.reasons import Reason
+from git_wave.settings import GIT_TIMEOUT, Settings, settings_from
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    door: Door
+    layout: Layout
+    settings: Settings
+
+
+def open_repository(
+    directory: Path,
+    *,
+    git_timeout: float | None = None,
+    interrupts: Interrupts | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Repository:
+    """The checkout around `directory`. Raises Refusal."""
+    door = Door(os.environ if environ is None else environ, git_timeout or GIT_TIMEOUT, interrupts)
+    layout = layout_of(door, directory)
+    try:
+        settings = settings_from(read_config(door, layout.root))
+    except GitError as error:
+        raise Refusal(Reason.GIT_FAILED, str(error)) from error
+    door.timeout = git_timeout or settings.git_timeout
+    return Repository(door, layout, settings)
+
+
+def branch_pattern_for(document: Any) -> str:
+    """The branch pattern that holds for a parsed manifest: its repository's, or the default outside of one."""
+    try:
+        return open_repository(Path(root_in(document) or Path.cwd())).settings.branch_pattern
+    except Refusal as refusal:
+        if refusal.reason in (Reason.NOT_A_CHECKOUT, Reason.GIT_MISSING):
+            return DEFAULT_BRANCH_PATTERN
+        raise

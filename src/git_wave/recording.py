@@ -1,0 +1,108 @@
+"""Recording one agent: validated as it is written, by the reader's own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from git_wave.git.presence import Presence
+from git_wave.git.reads import Reads
+from git_wave.model.entry import Entry, InvalidEntry
+from git_wave.model.errors import GitError, WaveError
+from git_wave.model.manifest import entries_in, entry_from, manifest_from
+from git_wave.model.names import heads_ref
+from git_wave.model.reasons import Reason
+from git_wave.state.manifest_file import load_document, locked, write_document
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the flags said, as given: blank and missing are the same."""
+
+    agent_id: str
+    path: str
+    branch: str
+    base: str
+    files: tuple[str, ...]
+    deletions: tuple[str, ...]
+
+    def raw_entry(self) -> dict[str, Any]:
+        """The entry to write. Raises WaveError with `missing_field`, naming every missing flag."""
+        required = {
+            "--agent-id": self.agent_id,
+            "--path": self.path,
+            "--branch": self.branch,
+            "--base": self.base,
+        }
+        trimmed = {flag: value.strip() for flag, value in required.items()}
+        if missing := [flag for flag, value in trimmed.items() if not value]:
+            raise WaveError(Reason.MISSING_FIELD, f"missing or blank: {', '.join(missing)}")
+        return {
+            "agent_id": trimmed["--agent-id"],
+            "worktree_path": trimmed["--path"],
+            "branch": trimmed["--branch"],
+            "expected_base": trimmed["--base"],
+            "files_modified": list(self.files),
+            "declared_deletions": list(self.deletions),
+        }
+
+
+def record(
+    manifest: Path,
+    recorded: Recorded,
+    pattern_of: Callable[[Any], str],
+    check: Callable[[Any, Entry], None] | None = None,
+) -> Mapping[str, Any]:
+    """Append one entry to the manifest and return it as written.
+
+    `pattern_of` gives the branch pattern for a parsed manifest, `check` asks git about the entry. Raises
+    WaveError with a reason; then the file is as it was, byte for byte.
+    """
+    raw = recorded.raw_entry()
+    load_document(manifest)
+    with locked(manifest):
+        document = load_document(manifest)
+        entries = entries_in(document)
+        known = manifest_from(document, pattern := pattern_of(document))
+        entry = entry_from(raw, len(entries), "", pattern)
+        if isinstance(entry, InvalidEntry):
+            raise WaveError(Reason.INVALID_ENTRY, "; ".join(str(p).lstrip("/") for p in entry.problems))
+        if any(entry.key == other.key for other in known.usable):
+            again = "was the agent spawned twice (double spawn)?"
+            detail = f"{entry.worktree_path} on {entry.branch} is recorded already; {again}"
+            raise WaveError(Reason.DUPLICATE_ENTRY, detail)
+        if check is not None:
+            check(document, entry)
+        entries.append(raw)
+        write_document(manifest, document)
+    return raw
+
+
+def check_with_git(entry: Entry, reads: Reads) -> None:
+    """Does git know the base, the branch, and that branch at that path? Raises WaveError with `check_failed`.
+
+    A worktree that is registered but already gone is fine: the wave lands it too.
+    """
+    try:
+        problems = list(disagreements(entry, reads))
+    except GitError as error:
+        problems = [str(error)]
+    if problems:
+        raise WaveError(Reason.CHECK_FAILED, "; ".join(problems))
+
+
+def disagreements(entry: Entry, reads: Reads) -> list[str]:
+    found = [f"base {name} is no commit here" for name in entry.allowed_bases if reads.objects.commit(name) is None]
+    if reads.objects.commit(heads_ref(entry.branch)) is None:
+        found.append(f"branch {entry.branch} does not exist")
+    path = reads.layout.root / entry.worktree_path
+    registered = reads.registration(path)
+    if registered is None:
+        found.append(f"no linked worktree is registered at {path}")
+    elif registered.branch != heads_ref(entry.branch):
+        found.append(f"{path} is registered on {registered.branch or 'no branch'}")
+    elif reads.presence(path) is Presence.UNREADABLE:
+        found.append(f"{path} cannot be read")
+    return found

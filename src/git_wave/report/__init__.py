@@ -1,0 +1,1 @@
+"""Results, told: to programs as JSON, to people as a table and a live view."""

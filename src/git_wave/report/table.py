@@ -1,0 +1,130 @@
+"""The table at the end, and the live view while a wave runs."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from git_wave.model.entry import Entry
+from git_wave.report.plain import one_line, plain
+from git_wave.wave import Ended, Observer
+
+STYLES = {
+    "merged_removed": "green",
+    "would_land": "green",
+    "warning": "yellow",
+    "blocked": "red",
+    "pending": "dim",
+}
+WORDS = {
+    "merged_removed": "landed",
+    "would_land": "would land",
+    "warning": "landed, but",
+    "blocked": "blocked",
+}
+SHOWN_LINES = 4
+
+
+def console_for(stream: Any, *, live: bool = False) -> Console:
+    """A console for people, in the terminal's own 16 colours at most; none under NO_COLOR or when piped."""
+    return Console(file=stream, color_system="standard" if stream.isatty() else None, highlight=False, soft_wrap=live)
+
+
+def render_document(document: dict[str, Any], console: Console) -> None:
+    """Print a result document as a table with a line above and below it."""
+    if "result" not in document:
+        console.print(plain(f"refused: {document['reason']}: {document['error']}"), markup=False)
+        return
+    result = document["result"]
+    rows = [*result["entries"], *({**entry, "status": "pending"} for entry in result["pending"])]
+    if rows:
+        console.print(table_of(rows))
+    for warning in result["warnings"]:
+        console.print(warning_line(warning), style="yellow", markup=False)
+    console.print(headline(document), style="green" if document["ok"] else "bold red", markup=False)
+
+
+def table_of(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, expand=False, header_style="bold")
+    table.add_column("entry", overflow="fold", ratio=3, min_width=12)
+    table.add_column("outcome", overflow="fold", ratio=3, min_width=10)
+    table.add_column("detail", overflow="fold", ratio=5)
+    table.add_column("what to do next", overflow="fold", ratio=3)
+    for row in rows:
+        status = row["status"]
+        reason = "" if row.get("reason") in (None, "ok") else f"\n{row['reason']}"
+        table.add_row(
+            Text(one_line(row["branch"] or row["worktree_path"] or "?")),
+            Text(WORDS.get(status, status) + reason, style=STYLES[status]),
+            Text(detail_of(row)),
+            Text(plain(row.get("next_step", "") or ("run again" if status == "pending" else ""))),
+        )
+    return table
+
+
+def detail_of(row: dict[str, Any]) -> str:
+    lines = [line for line in plain(row.get("stderr", "")).split("\n") if line]
+    if len(lines) > SHOWN_LINES:
+        lines = [*lines[:SHOWN_LINES], f"... and {len(lines) - SHOWN_LINES} more lines"]
+    if not lines and row.get("merge_commit"):
+        lines = [f"merge {row['merge_commit'][:12]}"]
+    return "\n".join(lines)
+
+
+def warning_line(warning: dict[str, Any]) -> str:
+    parts = [warning["branch"], warning["path"], warning["detail"]]
+    return f"warning: {warning['code']}: " + one_line(": ".join(part for part in parts if part))
+
+
+def headline(document: dict[str, Any]) -> str:
+    result, wave = document["result"], document["wave"]
+    landed = sum(entry["status"] in ("merged_removed", "would_land") for entry in result["entries"])
+    verb = "would land" if wave["dry_run"] else "landed"
+    text = f"{landed} of {document['plan']['entries']} {verb}"
+    if not document["ok"]:
+        text += f"; {document['reason']}"
+    if result["error"]:
+        text += f": {one_line(result['error'])}"
+    return text
+
+
+class LiveView(Observer):
+    """What is being worked on right now, on standard error, gone when the wave ends."""
+
+    def __init__(self, stream: Any) -> None:
+        self._console = console_for(stream, live=True)
+        self._live = Live(console=self._console, transient=True, refresh_per_second=8)
+        self._total, self._landed, self._blocked = 0, 0, 0
+        self._now: RenderableType = ""
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def wave_began(self, total: int) -> None:
+        self._total = total
+
+    def stage_began(self, number: int, entry: Entry, stage: str) -> None:
+        words = f" {number + 1}/{self._total} {one_line(entry.branch)}: {stage}"
+        self._now = Spinner("line", text=Text(words, overflow="ellipsis", no_wrap=True))
+        self._show()
+
+    def entry_ended(self, number: int, ended: Ended) -> None:
+        self._landed += ended.landed
+        self._blocked += not ended.landed
+        self._show()
+
+    def _show(self) -> None:
+        counts = Text(f"landed {self._landed}, blocked {self._blocked}", style="dim")
+        self._live.update(Group(self._now, counts))

@@ -1,0 +1,64 @@
+"""Settings: git config `wave.*`, as git's own tools do it. Flags win over config."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from git_wave.model.errors import Refusal
+from git_wave.model.names import DEFAULT_BRANCH_PATTERN
+from git_wave.model.reasons import Reason
+
+GIT_TIMEOUT = 120.0
+MERGE_TIMEOUT = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `wave.*` says, or the defaults. Times are in seconds.
+
+    `configured_branches` are the branches that have a section of their own (`branch.<name>.*`).
+    """
+
+    branch_pattern: str = DEFAULT_BRANCH_PATTERN
+    git_timeout: float = GIT_TIMEOUT
+    merge_timeout: float = MERGE_TIMEOUT
+    configured_branches: frozenset[str] = frozenset()
+
+
+def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
+    """The settings in git's config (keys as git prints them). Raises Refusal with `config_invalid`."""
+    values: dict[str, str] = {}
+    branches = set()
+    for key, value in config:
+        values[key] = value
+        if key.startswith("branch.") and key.count(".") > 1:
+            branches.add(key[len("branch.") : key.rindex(".")])
+    return Settings(
+        pattern("wave.branchPattern", values.get("wave.branchpattern", DEFAULT_BRANCH_PATTERN)),
+        seconds("wave.gitTimeout", values.get("wave.gittimeout"), GIT_TIMEOUT),
+        seconds("wave.mergeTimeout", values.get("wave.mergetimeout"), MERGE_TIMEOUT),
+        frozenset(branches),
+    )
+
+
+def pattern(key: str, value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise Refusal(Reason.CONFIG_INVALID, f"{key}: {value!r} is no regular expression: {error}") from error
+    return value
+
+
+def seconds(key: str, value: str | None, default: float) -> float:
+    if value is None:
+        return default
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise Refusal(Reason.CONFIG_INVALID, f"{key}: {value!r} is no number of seconds")
+    return number

@@ -1,0 +1,42 @@
+"""A worktree whose directory does not answer: gone, as harnesses make them go, or something worse?
+
+Two questions, two sources, each asked only what it can prove. Who was registered at the path: git, whose
+binding of path to branch outlives the directory. Whether it is gone: the file system, and only a plain "no
+such entry" under a directory that can be listed. Git's own `prunable` is no proof; it says so, too, of a
+checkout below an unreadable directory.
+"""
+
+from __future__ import annotations
+
+from git_wave.git.presence import Presence
+from git_wave.git.reads import Reads
+from git_wave.model.errors import GitError
+from git_wave.model.reasons import Reason
+from git_wave.stages._case import Case, Go, Step, Stop
+
+
+def accept_absent(case: Case, reads: Reads, why: str) -> Step:
+    """Go on without a worktree when it is proven to be this branch's and gone; else `branch_mismatch`.
+
+    `why` tells what failed first; it is the detail when the entry is blocked.
+    """
+    try:
+        registered = reads.registration(case.path)
+    except GitError as error:
+        return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\n{error}")
+    found = reads.presence(case.path)
+    if found is not Presence.GONE:
+        return Stop(case, Reason.BRANCH_MISMATCH, f"{why} ({found.value})")
+    if registered is None:
+        return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\ngit has no worktree registered at {case.path}")
+    if registered.branch != case.ref:
+        other = registered.branch or "no branch"
+        return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\ngit registers {other} at {case.path}")
+    try:
+        tip = case.tip or reads.objects.commit(case.ref)
+    except GitError as error:
+        return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\n{error}")
+    if tip is None:
+        return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\nthe branch {case.entry.branch} does not exist")
+    warning = case.warning(Reason.ACCEPTED_ABSENT_WORKTREE, case.entry.worktree_path, registered.prunable or None)
+    return Go(case.knowing(tip=tip, worktree=None, look=None), (warning,))

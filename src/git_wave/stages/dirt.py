@@ -1,0 +1,60 @@
+"""Is anything uncommitted left in the worktree?
+
+`git status` with a user's settings is no proof of clean: it can leave out untracked files, files marked
+assume-unchanged or skip-worktree, commits that only a submodule holds, and operations that stand half-done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from git_wave.git.links import Worktree
+from git_wave.git.parse import Change, Look
+from git_wave.git.presence import Presence
+from git_wave.git.reads import Reads
+from git_wave.model.errors import GitError
+from git_wave.model.paths import shown
+from git_wave.model.reasons import Reason
+from git_wave.stages._absence import accept_absent
+from git_wave.stages._case import Case, Gate, Go, Step, Stop
+
+UNCOMMITTED_FILE = ("??", "A.", "AM")
+"""How an uncommitted SUMMARY may show: untracked, staged, staged and then edited."""
+
+
+def check(case: Case, reads: Reads) -> Step:
+    if case.worktree is None or case.look is None:
+        return Go(case)
+    try:
+        found = [*uncommitted(case, case.look), *beyond_status(case.worktree, reads)]
+    except (OSError, GitError) as error:
+        if reads.presence(case.path) is not Presence.PRESENT:
+            return accept_absent(case, reads, f"{case.path} went away while it was checked")
+        return Stop(case, Reason.DIRT_CHECK_FAILED, str(error))
+    if found:
+        return Stop(case, Reason.WORKTREE_DIRTY, "\n".join(found))
+    return Go(case)
+
+
+def uncommitted(case: Case, look: Look) -> list[str]:
+    """What a look at the worktree shows, less the artifacts that are safe."""
+
+    def is_safe(change: Change) -> bool:
+        return change.code in UNCOMMITTED_FILE and change.path in case.rescued
+
+    return [f"{change.code.replace('.', ' ')} {shown(change.path)}" for change in look.changes if not is_safe(change)]
+
+
+def beyond_status(worktree: Worktree, reads: Reads) -> Iterator[str]:
+    """What only a closer look shows."""
+    survey = reads.index_survey(worktree)
+    if survey.hidden:
+        yield from (f"hidden edit: {shown(path)}" for path in reads.hidden_edits(worktree, survey.hidden))
+    for path in survey.submodules:
+        if reads.only_here(worktree, path):
+            yield f"submodule with commits that no remote has: {shown(path)}"
+    yield from (f"{operation} in progress" for operation in reads.operations_in(worktree))
+    yield from (f"ref of this worktree alone: {ref}" for ref in reads.private_refs(worktree))
+
+
+STAGE = Gate("dirt", "Is anything uncommitted left in the worktree?", check)

@@ -1,0 +1,31 @@
+"""Did it stay within the declared files?
+
+Advice only: a plan's list of files is a forecast. Nothing declared means unknown, and then git is not asked.
+"""
+
+from __future__ import annotations
+
+from git_wave.git.reads import Reads
+from git_wave.model.errors import GitError
+from git_wave.model.paths import Scope, declared_set, is_summary
+from git_wave.model.reasons import Reason
+from git_wave.stages._case import Case, Gate, Go, Step
+
+
+def check(case: Case, reads: Reads) -> Step:
+    scope = Scope(case.entry.files_modified)
+    if not scope.declared:
+        return Go(case)
+    exempt = declared_set(case.entry.declared_deletions)
+    try:
+        outside = [
+            path
+            for path in reads.changed_paths(case.base or case.pinned, case.pinned)
+            if not scope.covers(path) and path not in exempt and not is_summary(path)
+        ]
+    except GitError as error:
+        return Go(case, (case.warning(Reason.SCOPE_CHECK_UNAVAILABLE, detail=str(error)),))
+    return Go(case, tuple(case.warning(Reason.SCOPE_OUT_OF_DECLARED, path) for path in outside))
+
+
+STAGE = Gate("scope", "Did it stay within the declared files?", check)

@@ -1,0 +1,185 @@
+"""Are worktree and branch gone, and only they?
+
+Everything is asked once more, next to the act: agents write after they report. The worktree goes only if it
+stands at the merged commit with nothing uncommitted in it, and the branch only if it still stands there too.
+A refusal of git's is the last word; nothing is removed in any other way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from git_wave.git.links import BrokenLink, Worktree
+from git_wave.git.parse import Look
+from git_wave.git.presence import Presence
+from git_wave.git.reads import Reads, Rehearsal
+from git_wave.model.entry import Advice
+from git_wave.model.errors import GitError
+from git_wave.model.paths import shown
+from git_wave.model.reasons import Reason
+from git_wave.stages._absence import accept_absent
+from git_wave.stages._case import Act, Case, Go, Hands, Status, Step, Stop
+from git_wave.stages._lock import is_harness_lock
+from git_wave.stages.dirt import uncommitted
+from git_wave.state.artifacts import NotRescued, digest_of
+from git_wave.state.kept import keep, kept_place, sort_ignored
+
+
+def perform(case: Case, reads: Reads, hands: Hands) -> Step:
+    step = take_worktree(case, reads, hands) if case.worktree else take_registration(case, reads, hands)
+    if isinstance(step, Stop):
+        return step
+    ending = take_branch(step.case, reads, hands)
+    return replace(ending, warnings=step.warnings)
+
+
+def rehearse(case: Case, reads: Rehearsal) -> Step:
+    if case.worktree is None or case.look is None:
+        return Go(case)
+    try:
+        if stop := locked_against(case, case.worktree.lock_reason()):
+            return stop
+        sorting = sort_ignored(case.worktree.path, case.look.ignored)
+    except OSError as error:
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, str(error))
+    place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
+    warnings = [case.warning(Reason.IGNORED_OUTPUT_KEPT, str(place / path)) for path in sorting.keep]
+    return Go(case.knowing(dropped=sorting.dropped), tuple(warnings))
+
+
+def take_worktree(case: Case, reads: Reads, hands: Hands) -> Step:
+    """Remove a worktree that is there."""
+    try:
+        worktree = reads.worktree_at(case.path)
+        look = reads.worktree_look(worktree)
+        reason = worktree.lock_reason()
+    except (OSError, GitError, BrokenLink) as error:
+        return gone_meanwhile(case, reads, hands, str(error))
+    if stop := not_as_merged(case, worktree, look, reads) or locked_against(case, reason):
+        return stop
+    warnings: list[Advice] = []
+    try:
+        dropped = set_ignored_aside(case, worktree, look, reads, warnings)
+        if reason is not None:
+            hands.git.unlock_worktree(worktree.path)
+        hands.git.remove_worktree(worktree.path)
+    except (OSError, GitError) as error:
+        if reads.presence(case.path) is Presence.GONE:
+            return gone_meanwhile(case, reads, hands, str(error))
+        relock(worktree, reason, hands)
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, str(error), tuple(warnings))
+    if reads.presence(case.path) is not Presence.GONE:
+        detail = f"git reported success, but {case.path} is still there"
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
+    return Go(case.knowing(dropped=dropped), tuple(warnings))
+
+
+def not_as_merged(case: Case, worktree: Worktree, look: Look, reads: Reads) -> Stop | None:
+    """Does the worktree still stand exactly where it was merged?"""
+    if case.worktree is None or worktree.admin != case.worktree.admin:
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, f"another worktree stands at {case.path} now")
+    if (look.oid, look.branch) != (case.tip, case.entry.branch):
+        where = f"{look.branch or 'no branch'} at {look.oid}"
+        return Stop(case, Reason.BRANCH_MOVED, f"merged at {case.tip}; the worktree is on {where} now")
+    try:
+        late = [
+            *uncommitted(case, look),
+            *(f"{name} in progress" for name in reads.operations_in(worktree)),
+            *(f"ref of this worktree alone: {ref}" for ref in reads.private_refs(worktree)),
+            *(shown(path) for path, digest in case.rescued.items() if digest_of(worktree.path, path) != digest),
+        ]
+    except (OSError, NotRescued) as error:
+        late = [str(error)]
+    if late:
+        detail = "written after it was checked:\n" + "\n".join(late)
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail)
+    return None
+
+
+def locked_against(case: Case, reason: str | None) -> Stop | None:
+    if reason is None or is_harness_lock(reason, case.entry):
+        return None
+    return Stop(case, Reason.WORKTREE_LOCKED, f"locked: {reason}")
+
+
+def relock(worktree: Worktree, reason: str | None, hands: Hands) -> None:
+    """Put back a lock that was taken off for a removal that then failed."""
+    try:
+        if reason is not None and worktree.lock_reason() is None:
+            hands.git.lock_worktree(worktree.path, reason)
+    except (OSError, GitError):
+        return
+
+
+def set_ignored_aside(case: Case, worktree: Worktree, look: Look, reads: Reads, warnings: list[Advice]) -> int:
+    """Carry ignored files that no build makes again to the kept place; the number of the others."""
+    place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
+    sorting = sort_ignored(worktree.path, [path for path in look.ignored if path not in case.rescued])
+    for path in sorting.keep:
+        kept = keep(worktree.path, path, place)
+        warnings.append(case.warning(Reason.IGNORED_OUTPUT_KEPT, str(kept), f"was {shown(path)}"))
+    return sorting.dropped
+
+
+def gone_meanwhile(case: Case, reads: Reads, hands: Hands, why: str) -> Step:
+    """The worktree does not answer any more: clear its registration if it is gone, keep it otherwise."""
+    accepted = accept_absent(case, reads, why)
+    if isinstance(accepted, Stop):
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, accepted.detail)
+    step = take_registration(accepted.case, reads, hands)
+    if isinstance(step, Stop):
+        return Stop(case, step.reason, step.detail, accepted.warnings)
+    return Go(step.case, accepted.warnings)
+
+
+def take_registration(case: Case, reads: Reads, hands: Hands) -> Step:
+    """Drop the registration of a worktree whose directory is gone: this one and no other."""
+    if reads.presence(case.path) is not Presence.GONE:
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, f"{case.path} was gone, and is there again")
+    try:
+        registered = reads.registration(case.path)
+        if registered is None:
+            return Go(case)
+        if stop := locked_against(case, registered.locked):
+            return stop
+        if registered.locked is not None:
+            hands.git.unlock_worktree(case.path)
+        hands.git.drop_registration(case.path)
+    except GitError as error:
+        try:
+            if not reads.is_registered(case.path):
+                return Go(case)
+        except GitError:
+            pass
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, str(error))
+    return Go(case)
+
+
+def take_branch(case: Case, reads: Reads, hands: Hands) -> Step:
+    """Delete the branch if it still stands at the merged commit and nobody has it checked out."""
+    try:
+        if elsewhere := reads.heads_on(case.ref):
+            detail = "checked out in " + ", ".join(elsewhere)
+            return Stop(case, Reason.BRANCH_DELETE_FAILED, detail, status=Status.WARNING)
+        hands.git.delete_branch(case.ref, case.pinned)
+        if case.entry.branch in case.terms.configured_branches:
+            hands.git.remove_branch_config(case.entry.branch)
+    except (GitError, OSError) as error:
+        return branch_stays(case, reads, str(error))
+    return Go(case)
+
+
+def branch_stays(case: Case, reads: Reads, why: str) -> Step:
+    """Deleting failed: because it is gone already, because it moved, or for a reason of git's."""
+    try:
+        now = reads.objects.commit(case.ref)
+    except GitError as error:
+        return Stop(case, Reason.BRANCH_DELETE_FAILED, f"{why}\n{error}", status=Status.WARNING)
+    if now is None:
+        return Go(case)
+    if now != case.tip:
+        return Stop(case, Reason.BRANCH_MOVED, f"merged at {case.tip}; the branch stands at {now} now")
+    return Stop(case, Reason.BRANCH_DELETE_FAILED, why, status=Status.WARNING)
+
+
+STAGE = Act("teardown", "Are worktree and branch gone, and only they?", perform, rehearse)
