@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import sh
 
@@ -30,7 +30,7 @@ from git_wave.model.interrupts import Interrupts
 from git_wave.model.reasons import Reason
 
 logger = logging.getLogger("git_wave.git")
-CHUNK = 1 << 16
+CHUNK = 1 << 18
 ANY_BYTES = "git-wave-any-bytes"
 GRACE = 2.0
 """Seconds between the polite and the final signal to a process group whose time is up."""
@@ -53,6 +53,23 @@ def _any_bytes(name: str) -> codecs.CodecInfo | None:
 codecs.register(_any_bytes)
 
 
+class Output:
+    """What a command printed, in a file without a name that goes when nobody can read it any more."""
+
+    def __init__(self) -> None:
+        with tempfile.TemporaryFile() as file:
+            self.descriptor = os.dup(file.fileno())
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
+
+    def chunks(self) -> Iterator[bytes]:
+        at = 0
+        while chunk := os.pread(self.descriptor, CHUNK, at):
+            at += len(chunk)
+            yield chunk
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How one command ended. `code` is its exit code, negative for the signal that ended it."""
@@ -60,28 +77,22 @@ class Answer:
     argv: tuple[str, ...]
     code: int
     stderr: str
-    _out: IO[bytes] = field(repr=False)
+    _out: Output = field(repr=False)
 
     @property
     def text(self) -> str:
         """All of standard output; bytes that are not UTF-8 survive as surrogates."""
-        return b"".join(self._chunks()).decode("utf-8", "surrogateescape")
+        return b"".join(self._out.chunks()).decode("utf-8", "surrogateescape")
 
     def records(self) -> Iterator[str]:
         """Standard output split at NUL, read piece by piece; it can be read again."""
         rest = b""
-        for chunk in self._chunks():
+        for chunk in self._out.chunks():
             *whole, rest = (rest + chunk).split(b"\0")
             for record in whole:
                 yield record.decode("utf-8", "surrogateescape")
         if rest:
             yield rest.decode("utf-8", "surrogateescape")
-
-    def _chunks(self) -> Iterator[bytes]:
-        at = 0
-        while chunk := os.pread(self._out.fileno(), CHUNK, at):
-            at += len(chunk)
-            yield chunk
 
     def error(self) -> GitError:
         return GitError(self.argv, self.code, self.stderr)
@@ -124,16 +135,18 @@ class Door:
         """
         if not shielded:
             self._interrupts.check()
-        out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  # owned by the answer
-        with err, tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as source:
+        out, err = Output(), Output()
+        with tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as source:
             if stdin:
                 source.write(stdin)
                 source.seek(0)
             began = time.monotonic()
-            running = self._start(cwd, args, settings or {}, {"_in": source, "_out": out, "_err": err})
+            running = self._start(
+                cwd, args, settings or {}, {"_in": source, "_out": out.descriptor, "_err": err.descriptor}
+            )
             limit = self.timeout if timeout is None else timeout
             code = self._wait(running, args, limit, nullcontext() if shielded else self._interrupts.interruptible())
-            stderr = os.pread(err.fileno(), 1 << 20, 0).decode("utf-8", "surrogateescape")
+        stderr = next(err.chunks(), b"").decode("utf-8", "surrogateescape")
         logger.debug("git %s -> %s in %.1f ms", args, code, (time.monotonic() - began) * 1000)
         answer = Answer(tuple(args), code, stderr, out)
         if code not in ok:

@@ -25,12 +25,14 @@ KEPT = frozenset(
     )
 )
 
+# Replace refs show other parents than the commits have; what is judged and merged are the commits themselves.
 # No question may wait for a person, and output must be the same everywhere. `false` as editor makes an
 # editor that opens after all a failure instead of an accepted default.
 FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_EDITOR": "false",
     "GIT_SEQUENCE_EDITOR": "false",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_PAGER": "cat",
     "GIT_ASKPASS": "false",
     "SSH_ASKPASS": "false",
