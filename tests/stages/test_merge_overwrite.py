@@ -1,0 +1,185 @@
+"""A file of the user's that git does not track, where the merge would write, is never overwritten."""
+
+from collections.abc import Callable
+
+import pytest
+
+from support.repo import put
+from support.world import World, files_below
+
+# Each puts something of the user's into the checkout and names the path that the branch adds.
+
+
+def untracked_file(world: World) -> str:
+    put(world.root / "new.txt", "the user's\n")
+    return "new.txt"
+
+
+def untracked_file_below(world: World) -> str:
+    put(world.root / "fresh/deep/new.txt", "the user's\n")
+    return "fresh/deep/new.txt"
+
+
+def ignored_file(world: World) -> str:
+    put(world.root / "secret.env", "the user's\n")
+    return "secret.env"
+
+
+def ignored_file_in_an_ignored_directory(world: World) -> str:
+    put(world.root / "node_modules/a.js", "the user's\n")
+    return "node_modules/a.js"
+
+
+def ignored_directory_where_a_file_must_come(world: World) -> str:
+    put(world.root / "secret.env/inner.txt", "the user's\n")
+    return "secret.env"
+
+
+def untracked_directory_where_a_file_must_come(world: World) -> str:
+    put(world.root / "thing/inner.txt", "the user's\n")
+    return "thing"
+
+
+def ignored_file_where_a_directory_must_come(world: World) -> str:
+    put(world.root / "secret.env", "the user's\n")
+    return "secret.env/inner.txt"
+
+
+def untracked_file_where_a_directory_must_come(world: World) -> str:
+    put(world.root / "thing", "the user's\n")
+    return "thing/inner.txt"
+
+
+def ignored_file_excluded_by_info_exclude(world: World) -> str:
+    put(world.root / ".git/info/exclude", "mine.txt\n")
+    put(world.root / "mine.txt", "the user's\n")
+    return "mine.txt"
+
+
+def symlink_in_the_place(world: World) -> str:
+    target = put(world.tmp / "outside.txt", "the user's\n")
+    (world.root / "new.txt").symlink_to(target)
+    return "new.txt"
+
+
+def ignored_symlink_in_the_place(world: World) -> str:
+    target = put(world.tmp / "outside.txt", "the user's\n")
+    (world.root / "secret.env").symlink_to(target)
+    return "secret.env"
+
+
+def dangling_symlink_in_the_place(world: World) -> str:
+    (world.root / "secret.env").symlink_to("nowhere")
+    return "secret.env"
+
+
+def symlink_to_a_directory_outside(world: World) -> str:
+    (world.tmp / "outside").mkdir()
+    (world.root / "secret.env").symlink_to(world.tmp / "outside")
+    return "secret.env/inner.txt"
+
+
+def awkward_name(world: World) -> str:
+    put(world.root / 'q"uo\nté [x].log', "the user's\n")
+    return 'q"uo\nté [x].log'
+
+
+IN_THE_WAY = [
+    untracked_file,
+    untracked_file_below,
+    ignored_file,
+    ignored_file_in_an_ignored_directory,
+    ignored_directory_where_a_file_must_come,
+    untracked_directory_where_a_file_must_come,
+    ignored_file_where_a_directory_must_come,
+    untracked_file_where_a_directory_must_come,
+    ignored_file_excluded_by_info_exclude,
+    symlink_in_the_place,
+    ignored_symlink_in_the_place,
+    dangling_symlink_in_the_place,
+    symlink_to_a_directory_outside,
+    awkward_name,
+]
+
+
+@pytest.mark.parametrize("in_the_way", IN_THE_WAY, ids=lambda f: f.__name__)
+def test_what_stands_in_the_way_stays_and_the_next_entry_lands(
+    world: World, in_the_way: Callable[[World], str]
+) -> None:
+    bad, good = world.agent("bad", {}), world.agent("good")
+    path = in_the_way(world)
+    put(bad.path / path, "the agent's\n")
+    world.git("add", "--force", "--", path, cwd=bad.path)
+    world.git("commit", "-q", "-m", "add", cwd=bad.path)
+    before, outside = files_below(world.root), files_below(world.tmp / "outside")
+
+    run = world.wave(bad, good)
+
+    assert run.outcome(bad) == ("blocked", "would_overwrite"), run.doc
+    assert path.split("/")[0] in run.entry(bad)["stderr"]
+    assert {name: files_below(world.root)[name] for name in before} == before
+    assert files_below(world.tmp / "outside") == outside
+    assert not world.merged(world.branches()[bad.branch])
+    assert bad.path.is_dir()
+    assert world.landed(good)
+
+
+def test_an_ignored_file_in_a_directory_that_becomes_a_file_stays(world: World) -> None:
+    bad = world.agent("bad", {}, ["docs/api/index.md", "docs/api/notes.md"], commit=False)
+    (bad.path / "docs/api").rmdir()
+    put(bad.path / "docs/api", "now a file\n")
+    world.commit(bad.path)
+    put(world.root / "docs/api/debug.log", "the user's\n")
+    gone = ["docs/api/index.md", "docs/api/notes.md"]
+    before = world.snapshot()
+
+    run = world.wave(world.entry(bad, declared_deletions=gone))
+
+    assert run.outcome()[0] == "blocked", run.doc
+    assert run.outcome()[1] in {"would_overwrite", "merge_failed"}
+    assert world.snapshot() == before
+
+
+def test_a_file_of_the_users_beside_what_the_merge_writes_is_in_nobodys_way(world: World) -> None:
+    agent = world.agent("a", {"fresh/new.txt": "the agent's\n"})
+    put(world.root / "fresh/mine.log", "the user's\n")
+    put(world.root / "fresh/scratch.txt", "the user's\n")
+
+    run = world.wave(agent)
+
+    assert run.outcome() == ("merged_removed", "ok"), run.doc
+    assert (world.root / "fresh/mine.log").read_text() == "the user's\n"
+    assert (world.root / "fresh/scratch.txt").read_text() == "the user's\n"
+    assert (world.root / "fresh/new.txt").read_text() == "the agent's\n"
+
+
+def test_a_path_that_only_an_earlier_entry_brought_is_in_nobodys_way(world: World) -> None:
+    one, two = world.agent("one", {"shared.txt": "same\n"}), world.agent("two", {"shared.txt": "same\n"})
+
+    run = world.wave(one, two)
+
+    assert run.code == 0, run.doc
+    assert world.landed(one)
+    assert world.landed(two)
+
+
+def test_an_ignored_file_of_the_users_that_the_branch_never_names_stays(world: World) -> None:
+    agent = world.agent("a")
+    put(world.root / "secret.env", "the user's\n")
+    put(world.root / "node_modules/x/y.js", "the user's\n")
+
+    run = world.wave(agent)
+
+    assert run.code == 0, run.doc
+    assert (world.root / "secret.env").read_text() == "the user's\n"
+    assert (world.root / "node_modules/x/y.js").read_text() == "the user's\n"
+
+
+def test_a_dry_run_says_what_would_be_overwritten(world: World) -> None:
+    agent = world.agent("a", {"new.txt": "the agent's\n"})
+    put(world.root / "new.txt", "the user's\n")
+
+    run = world.wave(agent, args=["--dry-run"])
+
+    assert run.code == 1
+    assert run.outcome() == ("blocked", "would_overwrite")
