@@ -46,10 +46,13 @@ class StuckHook:
         """Those of its processes that are still there, a moment after they should be gone."""
         return still_alive(self.pids)
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """End whatever is left of it."""
         for pid in still_alive(self.pids, patience=0):
             os.kill(pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        self.kill()
         os.close(self.fd)
 
 
