@@ -1,8 +1,5 @@
 """The merge: does it merge, into what, and is the user's checkout as it was when it does not?"""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from support.repo import prose, put
@@ -349,6 +346,31 @@ def test_a_target_that_somebody_switched_is_not_merged_into(world: World, shim: 
     assert world.untouched(two)
 
 
+def test_a_hook_that_switches_the_branch_loses_nothing(world: World) -> None:
+    world.git("branch", "other")
+    world.hook("post-merge", "git switch -q other")
+    one, two = world.agent("one"), world.agent("two")
+
+    run = world.wave(one, two)
+
+    assert run.code == 1
+    assert run.outcome(two) == ("blocked", "target_moved")
+    assert world.branches()["other"] == one.base
+    assert world.reachable(one.tip)
+    assert world.untouched(two)
+
+
+def test_a_hook_that_adds_to_the_merge_still_lands(world: World) -> None:
+    world.hook("pre-merge-commit", "echo made >generated.txt && git add generated.txt")
+    agent = world.agent("a")
+
+    run = world.wave(agent)
+
+    assert run.outcome() == ("merged_removed", "ok"), run.doc
+    assert world.git("show", "HEAD:generated.txt") == "made"
+    assert world.git("status", "--porcelain") == ""
+
+
 def test_a_target_that_was_detached_is_not_merged_into(world: World, shim: Shim) -> None:
     one, two = world.agent("one"), world.agent("two")
     shim.after("worktree remove", f"git -C {world.root} checkout -q --detach", nth=1)
@@ -370,14 +392,3 @@ def test_a_commit_of_the_users_between_two_entries_is_merged_onto(world: World, 
     assert world.merged(mine)
     assert world.reachable(two.tip)
     assert run.code == 0 or world.untouched(two)
-
-
-def test_a_path_below_the_checkout_keeps_its_mode(world: World) -> None:
-    agent = world.agent("a", {"run.sh": "#!/bin/sh\n"}, commit=False)
-    Path(agent.path / "run.sh").chmod(0o755)
-    world.commit(agent.path)
-
-    run = world.wave(agent)
-
-    assert run.code == 0, run.doc
-    assert os.access(world.root / "run.sh", os.X_OK)
