@@ -170,8 +170,8 @@ def test_an_exact_repeat_is_merged_into_one_with_a_warning(world: World) -> None
 
     assert run.code == 0, run.doc
     assert len(run.entries) == 1
-    assert run.codes() == ["duplicate_entry"]
-    assert "duplicate_entry" in [warning["code"] for warning in run.doc["result"]["warnings"]]
+    assert [warning["code"] for warning in run.doc["result"]["warnings"]] == ["duplicate_entry"]
+    assert run.doc["result"]["warnings"][0]["branch"] == agent.branch
     assert world.landed(agent)
 
 
