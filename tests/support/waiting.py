@@ -1,5 +1,6 @@
 """Processes that a test waits for by what they do, never by the clock."""
 
+import contextlib
 import os
 import select
 import signal
@@ -49,7 +50,8 @@ class StuckHook:
     def kill(self) -> None:
         """End whatever is left of it."""
         for pid in still_alive(self.pids, patience=0):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
         self.kill()
