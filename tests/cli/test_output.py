@@ -195,7 +195,7 @@ def test_a_log_file_tells_the_git_commands(world: World) -> None:
 
 
 def test_a_log_file_that_cannot_be_written_is_said_before_anything_is_touched(world: World) -> None:
-    agent = world.agent("a")
+    agent, log = world.agent("a"), put(world.tmp / "file", "") / "wave.log"
     before = world.snapshot()
 
     answer = call("--manifest", str(world.manifest(agent)), "--log-file", str(log), prog="cleanup-wave")
