@@ -8,11 +8,13 @@ for a worktree that was moved or copied.
 
 from __future__ import annotations
 
+import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from git_wave.git import presence
+from git_wave.model.paths import is_repository
 
 OPERATIONS = {
     "MERGE_HEAD": "merge",
@@ -83,6 +85,27 @@ def private_refs(admin: Path) -> tuple[str, ...]:
     """Refs that live and die with one worktree (`refs/worktree`, `refs/bisect`, `refs/rewritten`)."""
     refs = admin / "refs"
     return tuple(sorted(str(f.relative_to(admin)) for f in refs.rglob("*") if not f.is_dir()))
+
+
+def repositories_in(directory: Path) -> list[Path]:
+    """Git directories below `directory`. Raises OSError when it cannot be walked."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    if not directory.is_dir():
+        return []
+    return [Path(at) for at, names, files in os.walk(directory, onerror=fail) if is_repository(names, files)]
+
+
+def registered_below(path: Path, common_dir: Path) -> tuple[str, ...]:
+    """Worktrees of this repository registered somewhere below `path`. Raises OSError."""
+    named = (
+        os.path.dirname(admin / (admin / "gitdir").read_text("utf-8", "surrogateescape").rstrip("\n"))
+        for admin in (common_dir / "worktrees").iterdir()
+        if is_there(admin / "gitdir")
+    )
+    return tuple(sorted(place for place in named if Path(place) != path and Path(place).is_relative_to(path)))
 
 
 def heads_on(ref: str, common_dir: Path) -> tuple[str, ...]:

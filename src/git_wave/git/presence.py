@@ -7,7 +7,6 @@ ENOENT. Gone means that the nearest directory above that does exist can be liste
 from __future__ import annotations
 
 import os
-import stat
 from enum import Enum
 from pathlib import Path
 
@@ -34,13 +33,14 @@ def presence(path: Path) -> Presence:
 def has_listable_ancestor(path: Path) -> bool:
     for parent in path.parents:
         try:
-            if not stat.S_ISDIR(lstat(parent).st_mode):
-                parent = parent.resolve(strict=True)  # a link to a directory is a fine ancestor
+            lstat(parent)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return False
+        try:
             with os.scandir(parent):
                 return True
-        except FileNotFoundError:
-            if parent.is_symlink():
-                return False
         except OSError:
             return False
     return False

@@ -200,7 +200,7 @@ class Reads(AbstractContextManager["Reads"]):
 
     def changed_paths(self, base: Oid, tip: Oid) -> Iterator[str]:
         """Every path that `tip` changes, both sides of a rename."""
-        command = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", base, tip]
+        command = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip]
         return self._door.run(self.layout.root, command, settings=DIFF_PINS).records()
 
     def merged_tree(self, target: Oid, tip: Oid) -> tuple[Oid, tuple[str, ...]]:
@@ -270,13 +270,24 @@ class Reads(AbstractContextManager["Reads"]):
             answer = self._in_worktree(worktree, ["diff-files", "-z", "--name-only"], door)
             return tuple(sorted(set(answer.records()) & set(paths)))
 
-    def only_here(self, worktree: Worktree, submodule: str) -> bool:
-        """Whether a checked-out submodule holds a commit that none of its remotes is known to have."""
-        repository = worktree.path / submodule
-        if not links.is_there(repository / ".git"):
-            return False
-        command = ["rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes"]
-        return bool(self._door.run(repository, command).text.strip())
+    def worktree_head(self, worktree: Worktree) -> tuple[Oid, str]:
+        """HEAD of a linked worktree, commit and full ref (`HEAD` when detached), without looking at its files."""
+        lines = self._in_worktree(worktree, ["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).text.split("\n")
+        return Oid(lines[0]), lines[1]
+
+    def unshared_submodules(self, worktree: Worktree, submodules: Iterable[str]) -> Iterator[str]:
+        """Submodule repositories that go with the worktree and hold a commit that no remote of theirs is known
+        to have: those in its administrative directory, checked out or not, and those that live in its files.
+        """
+        inside = [worktree.path / path / ".git" for path in submodules]
+        for repository in [*links.repositories_in(worktree.admin / "modules"), *filter(Path.is_dir, inside)]:
+            command = ["rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes"]
+            if self._door.run(self.layout.root, [f"--git-dir={repository}", *command]).text.strip():
+                yield str(repository)
+
+    def worktrees_below(self, worktree: Worktree) -> tuple[str, ...]:
+        """Linked worktrees of this repository that stand inside that one."""
+        return links.registered_below(worktree.path, self.layout.common_dir)
 
     def operations_in(self, worktree: Worktree) -> tuple[str, ...]:
         return links.operations_in(worktree.admin)
@@ -326,7 +337,7 @@ class Rehearsal(Reads):
 
 def spellings(path: Path) -> tuple[str, str]:
     """`path` as given, and as git registers it: real but for its last part, which may be gone."""
-    return (str(path), str(path.parent.resolve() / path.name))
+    return (str(path), os.path.join(os.path.realpath(path.parent), path.name))
 
 
 def quoted(path: Path) -> str:

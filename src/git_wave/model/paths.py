@@ -96,3 +96,8 @@ def literal_head(pattern: str) -> str:
 def is_summary(path: str) -> bool:
     """Whether `path` is a SUMMARY artifact: `.planning/**/*SUMMARY.md`."""
     return path.startswith(".planning/") and path.endswith("SUMMARY.md")
+
+
+def is_repository(directories: list[str], files: list[str]) -> bool:
+    """Whether a directory with these in it is a git directory: bare, or one that a `.git` points to."""
+    return "HEAD" in files and "objects" in directories and "refs" in directories

@@ -23,17 +23,18 @@ UNCOMMITTED_FILE = ("??", "A.", "AM")
 
 
 def check(case: Case, reads: Reads) -> Step:
-    if case.worktree is None or case.look is None:
+    if case.worktree is None:
         return Go(case)
     try:
-        found = [*uncommitted(case, case.look), *beyond_status(case.worktree, reads)]
+        look = case.look or reads.worktree_look(case.worktree)
+        found = [*uncommitted(case, look), *beyond_status(case.worktree, reads)]
     except (OSError, GitError) as error:
         if reads.presence(case.path) is not Presence.PRESENT:
             return accept_absent(case, reads, f"{case.path} went away while it was checked")
         return Stop(case, Reason.DIRT_CHECK_FAILED, str(error))
     if found:
         return Stop(case, Reason.WORKTREE_DIRTY, "\n".join(found))
-    return Go(case)
+    return Go(case.knowing(look=look))
 
 
 def uncommitted(case: Case, look: Look) -> list[str]:
@@ -50,9 +51,9 @@ def beyond_status(worktree: Worktree, reads: Reads) -> Iterator[str]:
     survey = reads.index_survey(worktree)
     if survey.hidden:
         yield from (f"hidden edit: {shown(path)}" for path in reads.hidden_edits(worktree, survey.hidden))
-    for path in survey.submodules:
-        if reads.only_here(worktree, path):
-            yield f"submodule with commits that no remote has: {shown(path)}"
+    for repository in reads.unshared_submodules(worktree, survey.submodules):
+        yield f"submodule with commits that no remote has: {shown(repository)}"
+    yield from (f"another worktree inside: {shown(path)}" for path in reads.worktrees_below(worktree))
     yield from (f"{operation} in progress" for operation in reads.operations_in(worktree))
     yield from (f"ref of this worktree alone: {ref}" for ref in reads.private_refs(worktree))
 

@@ -137,6 +137,8 @@ def take_registration(case: Case, reads: Reads, hands: Hands) -> Step:
     if reads.presence(case.path) is not Presence.GONE:
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, f"{case.path} was gone, and is there again")
     try:
+        if (now := reads.objects.commit(case.ref)) not in (case.tip, None):
+            return Stop(case, Reason.BRANCH_MOVED, f"merged at {case.tip}; the branch stands at {now} now")
         registered = reads.registration(case.path)
         if registered is None:
             return Go(case)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from git_wave.model.paths import is_repository
 from git_wave.state.atomic import sync_directory
 
 REGENERABLE = frozenset(
@@ -92,7 +93,7 @@ def files_below(path: Path) -> int | None:
 
     count = 0
     for _, names, files in os.walk(path, onerror=fail):
-        if ".git" in names or ".git" in files:
+        if ".git" in names or ".git" in files or is_repository(names, files):
             return None
         count += len(files)
     return count
