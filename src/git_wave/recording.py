@@ -69,7 +69,8 @@ def record(
         entry = entry_from(raw, len(entries), "", pattern)
         if isinstance(entry, InvalidEntry):
             raise WaveError(Reason.INVALID_ENTRY, "; ".join(str(p).lstrip("/") for p in entry.problems))
-        if any(entry.key == other.key for other in known.usable):
+        root = known.orchestrator_root
+        if any(entry.key(root) == other.key(root) for other in known.usable):
             again = "was the agent spawned twice (double spawn)?"
             detail = f"{entry.worktree_path} on {entry.branch} is recorded already; {again}"
             raise WaveError(Reason.DUPLICATE_ENTRY, detail)

@@ -73,7 +73,8 @@ def run(argv: Sequence[str], *, prog: str = "git-wave") -> int:
         return error.code if isinstance(error.code, int) else 1
     except BrokenPipeError:
         # Whoever read us has gone; say nothing more, and not "done" either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return 1
     return ended if isinstance(ended, int) else 0
 

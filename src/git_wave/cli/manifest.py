@@ -80,12 +80,14 @@ def validate(manifest: Path, output: str) -> int:
     An error is what would block an entry or refuse the wave. A note is what the wave reads past, but the
     published schema does not allow.
     """
+    data = b""
     try:
         data = load_bytes(manifest)
         document = parse_json(data)
         read = manifest_from(document, branch_pattern_for(document))
     except WaveError as error:
-        return show_findings(manifest, output, error.reason, [located_error(error)], [])
+        where = places(data.decode("utf-8-sig")) if error.reason is Reason.MANIFEST_SHAPE_INVALID else {}
+        return show_findings(manifest, output, error.reason, [located_error(error, where)], [])
     where = places(data.decode("utf-8-sig"))
     errors = [finding(problem, where) for problem in read.problems]
     broken = tuple(f"{entry_pointer(problem.pointer)}/" for problem in read.problems)
@@ -124,7 +126,10 @@ def finding(problem: Problem, where: dict[str, tuple[int, int]]) -> dict[str, An
     return {"pointer": problem.pointer, "line": line, "column": column, "message": problem.message}
 
 
-def located_error(error: WaveError) -> dict[str, Any]:
+def located_error(error: WaveError, where: dict[str, tuple[int, int]]) -> dict[str, Any]:
+    """An error about the file as a whole, at the place that its words name."""
+    if place := re.match(r"(/\S*): ", error.detail):
+        return finding(Problem(place[1].rstrip("/"), error.detail[place.end() :]), where)
     match = re.search(r"line (\d+) column (\d+)", error.detail)
     line, column = (int(match[1]), int(match[2])) if match else (1, 1)
     return {"pointer": "", "line": line, "column": column, "message": error.detail}

@@ -26,7 +26,9 @@ class FilledPath(Filled):
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return Path.cwd() / super().convert(value, param, ctx)
+        path = Path(super().convert(value, param, ctx))
+        # An absolute path is good even where the working directory is gone.
+        return path if path.is_absolute() else Path.cwd() / path
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg,unused-ignore]

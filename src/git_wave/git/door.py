@@ -135,11 +135,8 @@ class Door:
         """
         if not shielded:
             self._interrupts.check()
-        out, err = Output(), Output()
-        with tempfile.TemporaryFile() if stdin else open(os.devnull, "rb") as source:
-            if stdin:
-                source.write(stdin)
-                source.seek(0)
+        with contextlib.ExitStack() as stack:
+            out, err, source = self._streams(args, stdin, stack)
             began = time.monotonic()
             running = self._start(
                 cwd, args, settings or {}, {"_in": source, "_out": out.descriptor, "_err": err.descriptor}
@@ -152,6 +149,15 @@ class Door:
         if code not in ok:
             raise answer.error()
         return answer
+
+    def _streams(self, args: Sequence[str], stdin: bytes, stack: contextlib.ExitStack) -> tuple[Output, Output, Any]:
+        try:
+            source = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+            source.write(stdin)
+            source.seek(0)
+            return Output(), Output(), source
+        except OSError as error:
+            raise GitError(args, None, f"no temporary file for git's output: {error}") from error
 
     def open(self, cwd: Path, args: Sequence[str]) -> Conversation:
         """Start a command that answers questions on its standard output until it is closed."""

@@ -89,8 +89,11 @@ class Differences:
 
 
 def layout_of(door: Door, directory: Path) -> Layout:
-    """The checkout around `directory`. Raises Refusal with `not_a_checkout`, `git_too_old`."""
-    version = parse_version(door.run(Path("/"), ["--version"]).text)
+    """The checkout around `directory`. Raises Refusal with `not_a_checkout`, `git_too_old` or `git_failed`."""
+    try:
+        version = parse_version(door.run(Path("/"), ["--version"]).text)
+    except GitError as error:
+        raise Refusal(Reason.GIT_FAILED, str(error)) from error
     if version is None or version < OLDEST_GIT:
         told = "no version" if version is None else ".".join(map(str, version))
         raise Refusal(Reason.GIT_TOO_OLD, f"git tells {told}, and 2.38 is needed")
@@ -192,7 +195,6 @@ class Reads(AbstractContextManager["Reads"]):
             "--no-abbrev",
             "-M50%",
             "-l1000",
-            "--no-ext-diff",
             base,
             tip,
         ]

@@ -44,10 +44,10 @@ class Entry:
     declared_deletions: tuple[str, ...]
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """What makes two entries the same: the path without idle slashes, and the branch."""
-        return (lexical(self.worktree_path), self.branch)
+    def key(self, root: str | None) -> tuple[str, str]:
+        """What makes two entries the same: the path without idle slashes and taken from `root`, and the branch."""
+        path = self.worktree_path
+        return (lexical(path if path.startswith("/") or root is None else f"{root}/{path}"), self.branch)
 
     def as_json(self) -> dict[str, Any]:
         """The entry's own fields, unknown ones included, as results repeat them."""

@@ -57,7 +57,7 @@ def inside_namespace(value: str, info: ValidationInfo) -> str:
     if re.search(pattern, value) is None or CONTROL.search(value):
         raise ValueError(f"{value!r} does not match the branch pattern {pattern}")
     if why := branch_name_error(value):
-        raise ValueError(f"{value!r} is no valid git branch name: {why}")
+        raise ValueError(f"{value!r} is no valid git branch name: {why}; accepted: {pattern}")
     return value
 
 
@@ -157,10 +157,9 @@ def entries_in(document: Any) -> list[Any]:
     """The raw entries of a parsed manifest, the very list, so that a writer can append to it."""
     entries = document.get("worktrees") if isinstance(document, dict) else document
     if not isinstance(entries, list):
-        raise Refusal(
-            Reason.MANIFEST_SHAPE_INVALID,
-            "it must be an array of entries or an object with an array `worktrees`",
-        )
+        place = "/worktrees" if isinstance(document, dict) and "worktrees" in document else "/"
+        wanted = "a manifest is an array of entries, or an object with an array `worktrees`"
+        raise Refusal(Reason.MANIFEST_SHAPE_INVALID, f"{place}: {wanted}")
     return entries
 
 
@@ -183,18 +182,18 @@ def manifest_from(document: Any, branch_pattern: str = DEFAULT_BRANCH_PATTERN) -
     warnings: list[Advice] = []
     notes: list[Problem] = []
     seen: dict[tuple[str, str], Entry] = {}
-    base = pointer_base(document)
+    base, root = pointer_base(document), root_in(document)
     for index, raw in enumerate(entries_in(document)):
         entry = entry_from(raw, index, f"{base}/{index}", branch_pattern)
         if isinstance(entry, Entry):
-            first = seen.setdefault(entry.key, entry)
+            first = seen.setdefault(entry.key(root), entry)
             if first is not entry:
                 detail = f"entry {index} repeats entry {first.index}, which is the one used"
                 warnings.append(Advice(Reason.DUPLICATE_ENTRY, entry.branch, entry.worktree_path, detail))
                 notes.append(Problem(f"{base}/{index}", detail))
                 continue
         kept.append(entry)
-    return Manifest(root_in(document), tuple(kept), tuple(warnings), tuple(notes))
+    return Manifest(root, tuple(kept), tuple(warnings), tuple(notes))
 
 
 def manifest_schema() -> dict[str, Any]:

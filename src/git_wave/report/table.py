@@ -51,10 +51,10 @@ def render_document(document: dict[str, Any], console: Console) -> None:
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, expand=False, header_style="bold")
-    table.add_column("entry", overflow="fold", ratio=3, min_width=12)
-    table.add_column("outcome", overflow="fold", ratio=3, min_width=10)
-    table.add_column("detail", overflow="fold", ratio=5)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True, header_style="bold")
+    table.add_column("entry", overflow="fold", ratio=3)
+    table.add_column("outcome", no_wrap=True)
+    table.add_column("detail", overflow="fold", ratio=4)
     table.add_column("what to do next", overflow="fold", ratio=3)
     for row in rows:
         status = row["status"]

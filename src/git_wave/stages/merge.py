@@ -32,7 +32,7 @@ def perform(case: Case, reads: Reads, hands: Hands) -> Step:
 def rehearse(case: Case, reads: Rehearsal) -> Step:
     """The same up to the merge itself, which is pretended: the next entry is tried on top of it."""
     try:
-        if stop := would_not_merge(case, reads):
+        if stop := not_free(case, reads, reads.target_look()) or would_not_merge(case, reads):
             return stop
         if case.base == case.tip:
             return Go(case.knowing(reason=Reason.ALREADY_LANDED))
@@ -44,10 +44,15 @@ def rehearse(case: Case, reads: Rehearsal) -> Step:
 
 
 def not_ready(case: Case, reads: Reads, look: Look) -> Stop | None:
-    """Is the checkout still where it was when this entry's turn came, and free?"""
+    """Does the checkout stand where it stood when this entry's turn came, and is it free?"""
     if (look.branch, look.oid) != (case.target.branch, case.target.oid):
         where = f"{look.branch or 'no branch'} at {look.oid}"
         return Stop(case, Reason.TARGET_MOVED, f"{case.target.branch} at {case.target.oid} became {where}")
+    return not_free(case, reads, look)
+
+
+def not_free(case: Case, reads: Reads, look: Look) -> Stop | None:
+    """Is anything in progress or staged in the checkout, which git would not merge into?"""
     if busy := [*reads.operations(), *(f"unmerged: {shown(path)}" for path in look.unmerged)]:
         return Stop(case, Reason.REPO_BUSY, "\n".join(busy))
     if look.staged and case.base != case.tip:
