@@ -1,6 +1,7 @@
 """Every test runs in a sealed environment, in an empty directory outside any repository."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def world(tmp_path: Path, template: Path, _sealed: None) -> World:
 
 
 @pytest.fixture
-def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _sealed: None, world: World) -> Shim:
+def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _sealed: None, world: World) -> Iterator[Shim]:
     """A `git` on PATH that logs and can be told to misbehave; `world.git` still calls the real one."""
-    return install_shim(monkeypatch, tmp_path / "shim")
+    shim = install_shim(monkeypatch, tmp_path / "shim")
+    yield shim
+    assert not shim.complaints(), "a rule's own commands did not work"

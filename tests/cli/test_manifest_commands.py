@@ -26,9 +26,9 @@ def assert_told(answer: Answer, pointer: str, line: int, column: int) -> None:
     """An error is told with its JSON pointer and its place, in whatever form the answer has."""
     known = answer.out + answer.err
     apart = rf'"pointer": "{pointer}"[^{{}}]*"line": {line},\s*"column": {column}\b'
-    assert re.search(
-        rf"{pointer}\b[^\n]*\b{line}:{column}\b|\b{line}:{column}\b[^\n]*{pointer}\b|{apart}", known
-    ), known
+    assert re.search(rf"{pointer}\b[^\n]*\b{line}:{column}\b|\b{line}:{column}\b[^\n]*{pointer}\b|{apart}", known), (
+        known
+    )
 
 
 BROKEN = """\
@@ -86,9 +86,7 @@ def test_broken_json_is_told_with_its_place(tmp_path: Path) -> None:
 
     assert answer.code == 1
     assert "invalid_manifest_json" in answer.out + answer.err
-    assert re.search(r"\b2:17\b|line 2 column 17|\"line\": 2,\s*\"column\": 17", answer.out + answer.err), (
-        answer
-    )
+    assert re.search(r"\b2:17\b|line 2 column 17|\"line\": 2,\s*\"column\": 17", answer.out + answer.err), answer
 
 
 def test_a_manifest_of_another_shape_is_told(tmp_path: Path) -> None:

@@ -72,9 +72,7 @@ def test_every_kind_of_document_satisfies_the_published_schema(world: World) -> 
 
 
 @pytest.mark.parametrize("change", [("ok", 7), ("reason", None), ("plan", []), ("result", "x")])
-def test_the_published_schema_refuses_a_document_of_another_shape(
-    world: World, change: tuple[str, object]
-) -> None:
+def test_the_published_schema_refuses_a_document_of_another_shape(world: World, change: tuple[str, object]) -> None:
     schema = json.loads((SCHEMAS / "result.schema.json").read_text())
     document = world.wave(world.agent("a")).doc
 
@@ -155,8 +153,7 @@ def test_control_characters_of_paths_and_hooks_are_never_printed_raw(world: Worl
 
     manifest = str(world.manifest(dirty, refused))
     answers = [
-        call_program("cleanup-wave", "--manifest", manifest, "--format", form, "-v")
-        for form in ("text", "json")
+        call_program("cleanup-wave", "--manifest", manifest, "--format", form, "-v") for form in ("text", "json")
     ]
 
     for answer in answers:
@@ -241,9 +238,7 @@ def test_an_unknown_code_is_wrong_usage() -> None:
 
 
 def test_the_list_of_reasons_in_the_docs_is_the_generated_one() -> None:
-    assert call("explain", "--format", "markdown").out == (DOCS / "docs/REASONS.md").read_text(
-        encoding="utf-8"
-    )
+    assert call("explain", "--format", "markdown").out == (DOCS / "docs/REASONS.md").read_text(encoding="utf-8")
 
 
 def test_no_code_in_the_docs_is_unknown() -> None:

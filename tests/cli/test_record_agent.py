@@ -114,9 +114,7 @@ def test_every_branch_of_the_namespace_is_recorded(manifest: Path, branch: str) 
 
 @pytest.mark.parametrize("name", sorted(FLAGS))
 @pytest.mark.parametrize("blank", [None, "", " \t\n"])
-def test_a_missing_or_blank_value_is_refused_and_named_alone(
-    manifest: Path, name: str, blank: str | None
-) -> None:
+def test_a_missing_or_blank_value_is_refused_and_named_alone(manifest: Path, name: str, blank: str | None) -> None:
     before = manifest.read_bytes()
 
     hint = assert_refused(record(manifest, **{name: blank}), "missing_field")

@@ -197,9 +197,7 @@ def test_what_the_recorder_accepts_the_wave_reads_back(
     assert read["reason"] != "invalid_entry"
     for field in ("agent_id", "branch", "expected_base"):
         assert read[field] == written[field]
-    assert read.get("files_modified", []) == [
-        name for name in written.get("files_modified", []) if name.strip()
-    ]
+    assert read.get("files_modified", []) == [name for name in written.get("files_modified", []) if name.strip()]
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

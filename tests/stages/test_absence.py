@@ -104,9 +104,7 @@ def test_worktree_that_was_pruned_before_the_wave_is_blocked_though_the_branch_e
     assert not world.merged(agent.tip)
 
 
-@pytest.mark.parametrize(
-    "code", [errno.EACCES, errno.EIO, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.EPERM]
-)
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.EPERM])
 def test_unreadable_path_is_blocked_though_git_calls_it_prunable(
     world: World, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
@@ -119,9 +117,7 @@ def test_unreadable_path_is_blocked_though_git_calls_it_prunable(
     assert_landed(world, run, fine)
 
 
-def refuse_lstat(
-    monkeypatch: pytest.MonkeyPatch, refused: Path, code: int, since: Path | None = None
-) -> None:
+def refuse_lstat(monkeypatch: pytest.MonkeyPatch, refused: Path, code: int, since: Path | None = None) -> None:
     """Stand-in for a path that the system will not look at; with `since`, not before that file is there."""
 
     def lstat(path: str | Path, *args: object, **kwargs: object) -> os.stat_result:
@@ -146,9 +142,7 @@ def dangling_parent(parent: Path) -> None:
 
 
 @pytest.mark.parametrize("stand_in", [file_for_parent, loop_for_parent, dangling_parent])
-def test_worktree_below_a_parent_that_cannot_be_read_is_blocked(
-    world: World, stand_in: Callable[[Path], None]
-) -> None:
+def test_worktree_below_a_parent_that_cannot_be_read_is_blocked(world: World, stand_in: Callable[[Path], None]) -> None:
     agent = world.agent("a")
     world.worktree_dir.rename(world.tmp / "hidden")
     stand_in(world.worktree_dir)
@@ -184,7 +178,7 @@ def test_blocked_absent_entry_keeps_its_registration_when_another_absent_one_lan
     assert_blocked(world, run, blocked, "base_mismatch")
 
 
-@pytest.mark.parametrize("command", ["merge-base", "status"])
+@pytest.mark.parametrize("command", ["merge-base", "ls-files"])
 def test_worktree_that_vanishes_after_identity_still_lands(world: World, shim: Shim, command: str) -> None:
     agent, other = world.agent("a"), world.agent("b")
     shim.before(command, f"rm -rf {agent.path}", nth=1)
@@ -209,9 +203,7 @@ def test_worktree_that_becomes_unreadable_after_identity_is_blocked(
     world: World, shim: Shim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = world.agent("a")
-    shim.before(
-        "merge-base", f"mv {world.worktree_dir} {world.tmp}/hidden; touch {world.worktree_dir}", nth=1
-    )
+    shim.before("merge-base", f"mv {world.worktree_dir} {world.tmp}/hidden; touch {world.worktree_dir}", nth=1)
     run = world.wave(agent)
     assert run.outcome()[0] == "blocked"
     assert world.untouched(agent)
@@ -227,14 +219,14 @@ def test_worktree_that_vanishes_before_its_removal_still_lands(world: World, shi
     assert_all_landed(world, run, agent, other)
 
 
-@pytest.mark.parametrize("content", ["", "note.txt"])
+@pytest.mark.parametrize("names", [[], ["note.txt"]], ids=["empty", "with a file"])
 def test_worktree_that_is_back_before_teardown_is_kept_with_its_registration_and_branch(
-    world: World, shim: Shim, content: str
+    world: World, shim: Shim, names: list[str]
 ) -> None:
     agent, other = world.agent("a"), world.agent("b")
     vanish(agent)
     shim.after(
-        "merge", f"mkdir {agent.path}; cd {agent.path} && [ -z '{content}' ] || echo mine >{content}", nth=1
+        "merge", f"mkdir {agent.path}; cd {agent.path}; {'; '.join(['true', *(f'touch {n}' for n in names)])}", nth=1
     )
     run = world.wave(agent, other)
     assert run.outcome(agent) == ("blocked", "worktree_remove_failed")
@@ -242,7 +234,7 @@ def test_worktree_that_is_back_before_teardown_is_kept_with_its_registration_and
     assert run.entry(agent)["merge_commit"]
     assert world.branches()[agent.branch] == agent.tip
     assert world.registered(agent)
-    assert [path.name for path in agent.path.iterdir()] == [content][: bool(content)]
+    assert [path.name for path in agent.path.iterdir()] == names
     assert_landed(world, run, other)
     assert run.code == 1
 

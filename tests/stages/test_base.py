@@ -97,9 +97,7 @@ def test_base_blocks_when_success_comes_without_a_commit(world: World, shim: Shi
     assert world.untouched(agent)
 
 
-@pytest.mark.parametrize(
-    "text", ["--all", "-h", "--output=x", "main", "HEAD", ":/start", "$(touch x)", "\x1b[31m"]
-)
+@pytest.mark.parametrize("text", ["--all", "-h", "--output=x", "main", "HEAD", ":/start", "$(touch x)", "\x1b[31m"])
 def test_base_that_is_no_commit_id_is_data_and_opens_nothing(world: World, text: str) -> None:
     agent = world.agent("a")
     world.commit(write={"README.md": "newer\n"})

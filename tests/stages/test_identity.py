@@ -114,9 +114,7 @@ def plain_file(world: World, agent: Agent) -> None:
     agent.path.write_text("mine")
 
 
-@pytest.mark.parametrize(
-    "stand_in", [clone, link_to_the_real_one, dangling_link, plain_directory, plain_file]
-)
+@pytest.mark.parametrize("stand_in", [clone, link_to_the_real_one, dangling_link, plain_directory, plain_file])
 def test_something_else_at_the_registered_path_is_blocked_and_kept(
     world: World, stand_in: Callable[[World, Agent], None]
 ) -> None:
@@ -224,9 +222,7 @@ def test_worktree_of_another_repository_is_blocked_and_that_repository_untouched
 
 
 @pytest.mark.parametrize("kind", ["tag", "remote"])
-def test_other_ref_that_shadows_the_branchs_name_is_neither_judged_nor_merged(
-    world: World, kind: str
-) -> None:
+def test_other_ref_that_shadows_the_branchs_name_is_neither_judged_nor_merged(world: World, kind: str) -> None:
     agent = world.agent("a")
     stranger = world.git("commit-tree", "-m", "stranger", "HEAD^{tree}")
     refs = {"tag": f"refs/tags/{agent.branch}", "remote": f"refs/remotes/{agent.branch}"}
@@ -236,9 +232,7 @@ def test_other_ref_that_shadows_the_branchs_name_is_neither_judged_nor_merged(
     assert world.git("rev-parse", refs[kind]) == stranger
 
 
-@pytest.mark.parametrize(
-    "name", ["with space", "quo\"te's", "new\nline", "größe", "-dash", "*?[x]", "$(touch x)"]
-)
+@pytest.mark.parametrize("name", ["with space", "quo\"te's", "new\nline", "größe", "-dash", "*?[x]", "$(touch x)"])
 @pytest.mark.parametrize("gone", [False, True], ids=["present", "gone"])
 def test_worktree_with_an_odd_path_lands(world: World, name: str, gone: bool) -> None:
     agent = world.agent("a", path=world.root / name)

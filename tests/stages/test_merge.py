@@ -305,9 +305,7 @@ def test_a_merge_that_says_it_merged_and_did_not_keeps_worktree_and_branch(world
 
 def test_a_smudge_filter_that_fails_leaves_the_checkout_as_it_was(world: World) -> None:
     world.commit(write={".gitattributes": "*.bin filter=picky\n", "data.bin": "good\n"})
-    script = put(
-        world.tmp / "picky", "#!/bin/sh\nt=$(cat)\ncase $t in *bad*) exit 1;; esac\nprintf '%s\\n' \"$t\"\n"
-    )
+    script = put(world.tmp / "picky", "#!/bin/sh\nt=$(cat)\ncase $t in *bad*) exit 1;; esac\nprintf '%s\\n' \"$t\"\n")
     script.chmod(0o755)
     for key, value in (("smudge", str(script)), ("clean", "cat"), ("required", "true")):
         world.git("config", f"filter.picky.{key}", value)

@@ -78,9 +78,7 @@ def test_a_merge_killed_while_it_writes_files_is_taken_back(world: World, stuck:
     """The filter gets stuck on one file when others are written already and the index is the old one."""
     (world.root / ".git/hooks/pre-merge-commit").unlink()
     world.commit(write={".gitattributes": "*.slow filter=slow\n", "m.slow": "old\n"})
-    agent = world.agent(
-        "a", {"README.md": prose("better"), "m.slow": "new\n", "zz/new.txt": "n\n"}, ["LICENSE"]
-    )
+    agent = world.agent("a", {"README.md": prose("better"), "m.slow": "new\n", "zz/new.txt": "n\n"}, ["LICENSE"])
     script = put(world.tmp / "slow", f"#!/bin/sh\n{stuck.script}\ncat\n")
     script.chmod(0o755)
     world.git("config", "filter.slow.smudge", str(script))

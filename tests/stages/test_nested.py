@@ -79,17 +79,17 @@ def test_agents_worktree_inside_anothers_is_not_lost_with_it(world: World) -> No
     assert (inner.path / "mine.txt").read_text() == "mine"
 
 
-def test_ignored_agents_worktree_inside_anothers_is_not_lost_with_it(world: World) -> None:
-    put(world.root / ".git/info/exclude", ".claude/\nnode_modules/\n")
+@pytest.mark.parametrize("place", [".claude/worktrees/inner", "node_modules/inner", "inner"])
+def test_ignored_agents_worktree_inside_anothers_stays_whole(world: World, place: str) -> None:
+    put(world.root / ".git/info/exclude", ".claude/\nnode_modules/\n/inner\n")
     outer = world.agent("outer")
-    for place in (".claude/worktrees/inner", "node_modules/inner"):
-        inner = world.agent(place.replace("/", "-").strip("."), path=outer.path / place)
-        put(inner.path / "mine.txt", "mine")
+    inner = world.agent("inner", path=outer.path / place)
+    put(inner.path / "mine.txt", "mine")
     run = world.wave(outer)
     assert run.outcome() == ("blocked", DIRTY)
-    for place in (".claude/worktrees/inner", "node_modules/inner"):
-        assert (outer.path / place / "mine.txt").read_text() == "mine"
-        assert str(outer.path / place) in world.worktrees()
+    assert (inner.path / "mine.txt").read_text() == "mine"
+    assert world.untouched(inner)
+    assert "prunable" not in world.worktrees()[str(inner.path)]
 
 
 @pytest.fixture
@@ -126,6 +126,28 @@ def test_dirty_submodule_blocks_whatever_the_user_ignores(
     assert (vendored.path / "vendor/lib" / name).read_text() == text
 
 
+def test_commit_that_only_a_submodule_of_a_submodule_holds_is_not_lost(world: World) -> None:
+    innermost, middle = (Repo(world.tmp / name, world.env) for name in ("innermost", "middle"))
+    for repo in (innermost, middle):
+        repo.root.mkdir()
+        repo.git("init", "-q", "--template=")
+        repo.commit(write={"lib.txt": "lib\n"})
+    middle.git("submodule", "--quiet", "add", str(innermost.root), "in")
+    middle.commit()
+    world.git("submodule", "--quiet", "add", str(middle.root), "vendor/lib")
+    world.commit()
+    agent = world.agent("a")
+    world.git("submodule", "--quiet", "update", "--init", "--recursive", cwd=agent.path)
+    deep = Repo(agent.path / "vendor/lib/in", world.env)
+    start = deep.git("rev-parse", "HEAD")
+    deep.git("switch", "-q", "-c", "side")
+    only = deep.commit(write={"side.txt": "side"})
+    deep.git("checkout", "-q", "--detach", start)
+    assert world.git("status", "--porcelain", cwd=agent.path) == ""
+    world.wave(agent)
+    assert holds(world.tmp, only, world)
+
+
 @pytest.mark.parametrize("recorded", [False, True])
 def test_commit_that_only_the_worktrees_submodule_holds_is_not_lost(
     world: World, vendored: Agent, recorded: bool
@@ -155,9 +177,7 @@ def test_commit_on_a_branch_or_stash_of_the_submodule_is_not_lost(world: World, 
     assert holds(world.tmp, stash, world)
 
 
-def test_deinitialized_submodule_that_still_has_its_commits_is_not_lost(
-    world: World, vendored: Agent
-) -> None:
+def test_deinitialized_submodule_that_still_has_its_commits_is_not_lost(world: World, vendored: Agent) -> None:
     library = Repo(vendored.path / "vendor/lib", world.env)
     start = library.git("rev-parse", "HEAD")
     only = library.commit(write={"lib.txt": "better\n"})

@@ -46,9 +46,7 @@ def test_rename_lands_when_its_old_path_is_covered_or_no_scope_was_declared(
     assert run.entry()["renames"] == [MOVED]
 
 
-@pytest.mark.parametrize(
-    "scope", [["src"], ["src/notes.py"], ["LICENSE.txt", "src"], ["src/*"], ["lic", "src"]]
-)
+@pytest.mark.parametrize("scope", [["src"], ["src/notes.py"], ["LICENSE.txt", "src"], ["src/*"], ["lic", "src"]])
 def test_licence_renamed_to_something_else_counts_as_deleted_outside_the_declared_scope(
     world: World, scope: list[str]
 ) -> None:
@@ -64,9 +62,7 @@ def test_licence_renamed_to_something_else_counts_as_deleted_outside_the_declare
 def test_users_settings_do_not_decide_what_a_rename_is(world: World, setting: str, scope: list[str]) -> None:
     world.git("config", "--global", *setting.split("=", 1))
     moves = {"LICENSE": "src/l.py", "README.md": "src/r.py", "docs/guide.md": "src/g.py"}
-    agent = world.agent(
-        "a", rename=moves, write={to: prose(old) + "one more line\n" for old, to in moves.items()}
-    )
+    agent = world.agent("a", rename=moves, write={to: prose(old) + "one more line\n" for old, to in moves.items()})
     run = world.wave(world.entry(agent, files_modified=scope))
     told = {move["from"]: move["to"] for move in run.entry()["renames"]}
     assert told == moves
@@ -79,9 +75,7 @@ def test_users_settings_do_not_decide_what_a_rename_is(world: World, setting: st
 
 @pytest.mark.parametrize("setting", RENAME_SETTINGS)
 @pytest.mark.parametrize("scope", [[], ["src", "LICENSE"]])
-def test_deletion_beside_an_unlike_new_file_is_no_rename(
-    world: World, setting: str, scope: list[str]
-) -> None:
+def test_deletion_beside_an_unlike_new_file_is_no_rename(world: World, setting: str, scope: list[str]) -> None:
     world.git("config", "--global", *setting.split("=", 1))
     agent = world.agent("a", delete=["LICENSE"], write={"src/notes.py": prose("something else")})
     run = world.wave(world.entry(agent, files_modified=scope))

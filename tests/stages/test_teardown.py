@@ -281,9 +281,7 @@ COMMIT = "cd {path} && echo late >late.txt && git add late.txt && git commit -qm
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_commit_made_on_the_branch_around_the_merge_is_not_lost(
-    world: World, shim: Shim, moment: str
-) -> None:
+def test_a_commit_made_on_the_branch_around_the_merge_is_not_lost(world: World, shim: Shim, moment: str) -> None:
     agent = world.agent("a")
     getattr(shim, moment)("merge", COMMIT.format(path=agent.path), nth=1)
 

@@ -45,8 +45,6 @@ def call_program(name: str, *argv: str | bytes, **kwargs: Any) -> Answer:
 
 def write_manifest(path: Path, root: Path | str | None, entries: Sequence[object], **extra: object) -> Path:
     """A manifest file; a bare array of entries when there is no root."""
-    value = (
-        list(entries) if root is None else {"orchestrator_root": str(root), "worktrees": [*entries], **extra}
-    )
+    value = list(entries) if root is None else {"orchestrator_root": str(root), "worktrees": [*entries], **extra}
     path.write_text(json.dumps(value, indent=1), encoding="utf-8")
     return path

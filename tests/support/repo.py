@@ -19,9 +19,7 @@ class Repo:
         self.env = dict(env)
         self._clock = itertools.count(start, 60)
 
-    def git(
-        self, *args: str | bytes | Path, cwd: Path | None = None, check: bool = True, stdin: str = ""
-    ) -> str:
+    def git(self, *args: str | bytes | Path, cwd: Path | None = None, check: bool = True, stdin: str = "") -> str:
         """Standard output of the real git, without its last newline; undecodable bytes as surrogates."""
         return self.git_run(*args, cwd=cwd, check=check, stdin=stdin).stdout.removesuffix("\n")
 

@@ -8,6 +8,7 @@ the real one.
 """
 
 import os
+import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +97,10 @@ class Shim:
         """What the rules' own commands printed: look here when a rule seems not to work."""
         log = self.state / "chatter"
         return log.read_text(errors="replace") if log.exists() else ""
+
+    def complaints(self) -> list[str]:
+        """What the shell said of the rules' own commands: a syntax error, a command that does not exist."""
+        return re.findall(r"^git: \d+: .*$", self.chatter(), re.MULTILINE)
 
     def _rule(self, words: str, arg: str, nth: int | None, action: str) -> None:
         sub, *others = words.split()

@@ -75,9 +75,7 @@ def build_template(root: Path, env: Mapping[str, str]) -> None:
     topics += ["tests/test_app.py", "tests/core/test_engine.py", "tests/data/sample.txt", "setup.cfg"]
     repo.commit(write={".gitignore": IGNORE}, message="start")
     for first in range(0, len(topics), 4):
-        repo.commit(
-            write={path: prose(path) for path in topics[first : first + 4]}, message=f"add {topics[first]}"
-        )
+        repo.commit(write={path: prose(path) for path in topics[first : first + 4]}, message=f"add {topics[first]}")
     repo.git("gc", "-q")
 
 
@@ -143,9 +141,7 @@ class World(Repo):
 
     def wave(self, *entries: Any, args: Sequence[str] = ()) -> Run:
         """Run `cleanup-wave` on agents, entries, or one manifest's path; no commit may be lost by it."""
-        manifest = (
-            entries[0] if len(entries) == 1 and isinstance(entries[0], Path) else self.manifest(*entries)
-        )
+        manifest = entries[0] if len(entries) == 1 and isinstance(entries[0], Path) else self.manifest(*entries)
         before = self._all_commits()
         code, out, err = run_command("cleanup-wave", ["--manifest", str(manifest), "--format", "json", *args])
         lost = before - self._all_commits()
@@ -166,9 +162,7 @@ class World(Repo):
 
     def branches(self) -> dict[str, str]:
         """Short name to id."""
-        lines = self.git(
-            "for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads"
-        ).splitlines()
+        lines = self.git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads").splitlines()
         return dict(line.rsplit(" ", 1) for line in lines)
 
     def worktrees(self) -> dict[str, dict[str, str]]:
@@ -210,13 +204,9 @@ class World(Repo):
             "HEAD": (self.root / ".git/HEAD").read_text(),
             "refs": [line for line in refs if not line.startswith("refs/git-wave/")],
             "index": self.git("ls-files", "--stage", "-v", "-z").split("\0"),
-            "status": self.git(
-                "--no-optional-locks", "status", "--porcelain", "-z", "--ignored", "-uall"
-            ).split("\0"),
+            "status": self.git("--no-optional-locks", "status", "--porcelain", "-z", "--ignored", "-uall").split("\0"),
             "stash": self.git("stash", "list", "--format=%H").splitlines(),
-            "config": [
-                path.read_bytes() for path in (self.root / ".git/config", Path(self.env["GIT_CONFIG_GLOBAL"]))
-            ],
+            "config": [path.read_bytes() for path in (self.root / ".git/config", Path(self.env["GIT_CONFIG_GLOBAL"]))],
             "worktrees": self.worktrees(),
             "files": files_below(self.root),
         }

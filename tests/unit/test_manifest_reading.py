@@ -118,9 +118,7 @@ def test_what_is_no_entry_is_a_blocked_entry_and_the_others_go_on(world: World, 
 
 @pytest.mark.parametrize("key", ["worktree_path", "branch", "expected_base"])
 @pytest.mark.parametrize("value", [None, "", "  ", 7, ["x"], {}])
-def test_an_entry_without_a_usable_value_is_blocked_and_names_the_field(
-    world: World, key: str, value: object
-) -> None:
+def test_an_entry_without_a_usable_value_is_blocked_and_names_the_field(world: World, key: str, value: object) -> None:
     entry = plain(world) | {key: value}
 
     run = dry(world, world.manifest(entry))
@@ -138,9 +136,7 @@ def test_every_error_of_an_entry_is_told_at_once(world: World) -> None:
     assert run.outcome() == ("blocked", "invalid_entry")
 
 
-@pytest.mark.parametrize(
-    "branch", ["main", "feature/x", "agent-a..b", "agent-a.lock", "agent-x\n", "agent-\x1b"]
-)
+@pytest.mark.parametrize("branch", ["main", "feature/x", "agent-a..b", "agent-a.lock", "agent-x\n", "agent-\x1b"])
 def test_a_branch_of_no_good_name_is_an_invalid_entry(world: World, branch: str) -> None:
     run = dry(world, world.manifest(plain(world, branch=branch)))
 
@@ -235,9 +231,7 @@ def test_a_manifest_that_is_not_there_says_so(world: World) -> None:
 
 
 @pytest.mark.parametrize("bare", [True, False])
-def test_no_entry_at_all_is_an_empty_manifest(
-    world: World, bare: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_entry_at_all_is_an_empty_manifest(world: World, bare: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world.root)
     manifest = put(world.tmp / "m.json", "[]") if bare else world.manifest()
 

@@ -117,9 +117,7 @@ def test_all_of_a_hooks_variables_at_once_change_nothing(
 
 
 @pytest.mark.parametrize("hook", ["post-commit", "pre-commit", "post-checkout"])
-def test_a_wave_started_by_a_hook_of_another_repository_lands_in_its_own(
-    world: World, other: World, hook: str
-) -> None:
+def test_a_wave_started_by_a_hook_of_another_repository_lands_in_its_own(world: World, other: World, hook: str) -> None:
     agent = world.agent("a")
     manifest, out = world.manifest(agent), world.tmp / "out.json"
     other.hook(hook, f"{program('cleanup-wave')} --manifest {manifest} >{out} 2>&1")
@@ -142,9 +140,7 @@ def test_a_hook_of_the_wave_sees_the_checkout_it_belongs_to(world: World, other:
     assert Path(seen.read_text().strip()).samefile(world.root)
 
 
-def test_a_working_directory_that_is_gone_stops_nothing(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_working_directory_that_is_gone_stops_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     agent, gone = world.agent("a"), world.tmp / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -22,9 +22,7 @@ def assert_left_alone(world: World, run: Run, before: dict[str, Any], reasons: s
 # -- the main worktree
 
 
-@pytest.mark.parametrize(
-    "spelling", ["{root}", "{root}/", "{root}/src/..", ".", "{root}/../main", "{root}/."]
-)
+@pytest.mark.parametrize("spelling", ["{root}", "{root}/", "{root}/src/..", ".", "{root}/../main", "{root}/."])
 def test_the_main_worktree_is_no_agents_worktree(world: World, spelling: str) -> None:
     world.git("switch", "-q", "-c", "agent-main")
     before, files = world.snapshot(), files_below(world.root)
@@ -269,9 +267,7 @@ def test_a_value_that_looks_like_something_else_is_only_a_value(world: World, fi
 
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("field", ["allowed_bases", "files_modified", "declared_deletions"])
-def test_a_listed_value_that_looks_like_something_else_is_only_a_value(
-    world: World, field: str, word: str
-) -> None:
+def test_a_listed_value_that_looks_like_something_else_is_only_a_value(world: World, field: str, word: str) -> None:
     agent, deleting = world.agent("a"), world.agent("deleting", {}, ["LICENSE"])
 
     run = world.wave(*(world.entry(one, **{field: [word]}) for one in (agent, deleting)))

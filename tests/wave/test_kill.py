@@ -67,9 +67,7 @@ def check_killed_at(world: World, shim: Shim, number: int, when: str) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("number", SOME)
-def test_killed_at_a_git_call_the_same_command_finishes(
-    world: World, shim: Shim, number: int, when: str
-) -> None:
+def test_killed_at_a_git_call_the_same_command_finishes(world: World, shim: Shim, number: int, when: str) -> None:
     check_killed_at(world, shim, number, when)
 
 

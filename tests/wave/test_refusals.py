@@ -199,9 +199,7 @@ def git_directory(world: World) -> Path:
     return world.root / ".git"
 
 
-@pytest.mark.parametrize(
-    "place", [bare_repository, plain_directory, nothing_at_all], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("place", [bare_repository, plain_directory, nothing_at_all], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("by_flag", [False, True])
 def test_a_root_that_is_no_checkout_refuses_the_wave(
     world: World, place: Callable[[World], Path], by_flag: bool

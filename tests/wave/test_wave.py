@@ -190,9 +190,7 @@ def test_a_checkout_left_in_the_middle_of_a_merge_halts_the_wave(world: World, s
 
 
 @pytest.mark.parametrize("code", [2, 127, 128])
-def test_not_knowing_whether_a_merge_is_in_progress_halts_the_wave(
-    world: World, shim: Shim, code: int
-) -> None:
+def test_not_knowing_whether_a_merge_is_in_progress_halts_the_wave(world: World, shim: Shim, code: int) -> None:
     def cannot_tell(shim: Shim) -> None:
         shim.fail("rev-parse --verify MERGE_HEAD", code, "fatal: cannot tell\n")
 
