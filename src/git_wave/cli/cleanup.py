@@ -153,4 +153,6 @@ def show(document: dict[str, Any], flags: Flags) -> None:
         return
     from git_wave.report.table import console_for, render_document
 
-    render_document(document, console_for(sys.stdout))
+    # In a pipe nothing needs to be folded, unless somebody says how wide it is.
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 200
+    render_document(document, console_for(sys.stdout, width=width))

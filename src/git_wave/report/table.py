@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -31,9 +31,13 @@ WORDS = {
 SHOWN_LINES = 4
 
 
-def console_for(stream: Any, *, live: bool = False) -> Console:
-    """A console for people, in the terminal's own 16 colours at most; none under NO_COLOR or when piped."""
-    return Console(file=stream, color_system="standard" if stream.isatty() else None, highlight=False, soft_wrap=live)
+def console_for(stream: Any, *, width: int | None = None) -> Console:
+    """A console for people, in the terminal's own 16 colours at most; none under NO_COLOR or when piped.
+
+    `width` is in columns; None takes the terminal's.
+    """
+    colours: Literal["standard"] | None = "standard" if stream.isatty() else None
+    return Console(file=stream, color_system=colours, highlight=False, width=width)
 
 
 def render_document(document: dict[str, Any], console: Console) -> None:
@@ -51,11 +55,11 @@ def render_document(document: dict[str, Any], console: Console) -> None:
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True, header_style="bold")
-    table.add_column("entry", overflow="fold", ratio=3)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("entry", overflow="fold", min_width=12)
     table.add_column("outcome", no_wrap=True)
-    table.add_column("detail", overflow="fold", ratio=4)
-    table.add_column("what to do next", overflow="fold", ratio=3)
+    table.add_column("detail", overflow="fold", min_width=12)
+    table.add_column("what to do next", overflow="fold", min_width=12)
     for row in rows:
         status = row["status"]
         reason = "" if row.get("reason") in (None, "ok") else f"\n{row['reason']}"
@@ -98,7 +102,7 @@ class LiveView(Observer):
     """What is being worked on right now, on standard error, gone when the wave ends."""
 
     def __init__(self, stream: Any) -> None:
-        self._console = console_for(stream, live=True)
+        self._console = console_for(stream)
         self._live = Live(console=self._console, transient=True, refresh_per_second=8)
         self._total, self._landed, self._blocked = 0, 0, 0
         self._now: RenderableType = ""

@@ -32,11 +32,16 @@ def perform(case: Case, reads: Reads, hands: Hands) -> Step:
 def rehearse(case: Case, reads: Rehearsal) -> Step:
     """The same up to the merge itself, which is pretended: the next entry is tried on top of it."""
     try:
-        if stop := not_free(case, reads, reads.target_look()) or would_not_merge(case, reads):
+        look = reads.target_look()
+        if stop := not_free(case, reads, look) or would_not_merge(case, reads):
             return stop
         if case.base == case.tip:
             return Go(case.knowing(reason=Reason.ALREADY_LANDED))
         tree, _ = reads.merged_tree(case.target.oid, case.pinned)
+        edited = {change.path for change in look.changes}
+        if overlap := [path for path in reads.changed_paths(case.target.oid, tree) if path in edited]:
+            listed = "\n".join(map(shown, overlap))
+            return Stop(case, Reason.MERGE_FAILED, f"git would refuse to merge over edits in the checkout:\n{listed}")
         commit = reads.pretend_merge(tree, (case.target.oid, case.pinned))
     except (GitError, OSError) as error:
         return Stop(case, Reason.MERGE_FAILED, str(error))
