@@ -167,7 +167,7 @@ NAMES = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     agent=WORD,
     path=st.one_of(WORD.map("/r/".__add__), WORD),
@@ -200,7 +200,7 @@ def test_what_the_recorder_accepts_the_wave_reads_back(
     assert read.get("files_modified", []) == [name for name in written.get("files_modified", []) if name.strip()]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(branch=NAMES)
 def test_a_recorded_branch_is_a_branch_name_to_git(world: World, branch: str) -> None:
     manifest = world.manifest()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.contract import assert_published
 from support.repo import START, Repo, prose, put
 
 IGNORE = "node_modules/\n*.log\nsecret.env\n"
@@ -150,6 +151,7 @@ class World(Repo):
             doc = json.loads(out)
         except ValueError as error:
             raise AssertionError(f"no JSON document (exit {code})\n--- out\n{out}\n--- err\n{err}") from error
+        assert_published(doc)
         return Run(code, out, err, doc)
 
     def _all_commits(self) -> set[str]:

@@ -7,6 +7,7 @@ import pytest
 from support.arming import armed
 from support.repo import prose, put
 from support.shim import Shim
+from support.waiting import still_alive
 from support.world import World
 
 PLAN = {"action", "discovery", "reason", "entries"}
@@ -122,6 +123,40 @@ def test_one_bad_entry_of_every_kind_stops_no_other(world: World) -> None:
     }
     assert world.git("status", "--porcelain") == ""
     assert world.fsck() == ""
+
+
+def test_every_entry_that_did_not_land_says_what_to_do_next(world: World) -> None:
+    dirty, deleting = world.agent("dirty"), world.agent("deleting", {}, ["LICENSE"])
+    put(dirty.path / "left.txt", "left")
+
+    run = world.wave(dirty, deleting, "no entry", world.agent("good"))
+
+    assert [bool(entry["next_step"]) for entry in run.entries] == [True, True, True, False]
+
+
+# -- git that does not answer
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("merge-base", "base_check_failed"),
+        ("diff-tree", "deletion_check_failed"),
+        ("ls-files", "dirt_check_failed"),
+        ("merge-tree", "merge_failed"),
+    ],
+)
+def test_a_git_that_hangs_is_ended_and_blocks_only_its_entry(world: World, shim: Shim, words: str, reason: str) -> None:
+    pids = world.tmp / "hanging"
+    shim.before(words, f"echo $$ >>{pids}; sleep 600", nth=1)
+    bad, good = world.agent("bad"), world.agent("good")
+
+    run = world.wave(bad, good, args=["--git-timeout", "2"])
+
+    assert run.outcome(bad) == ("blocked", reason), run.doc
+    assert still_alive(pids) == []
+    assert world.untouched(bad)
+    assert world.landed(good)
 
 
 # -- nothing to merge, and a second time
