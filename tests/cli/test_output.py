@@ -104,7 +104,7 @@ def text_of(world: World, *entries: object, **environ: str) -> str:
 def test_text_in_a_pipe_is_plain_and_names_what_matters(world: World) -> None:
     good, bad = world.agent("good"), world.agent("bad", {}, ["LICENSE"])
 
-    text = text_of(world, good, bad)
+    text = text_of(world, good, bad, COLUMNS="120")
 
     assert not ESCAPE.search(text)
     assert "agent-good" in text
