@@ -46,7 +46,7 @@ def plain(text: str) -> str:
 
 
 def test_a_terminal_gets_a_table_and_no_document(world: World) -> None:
-    code, seen = on_a_terminal(*wave(world))
+    code, seen = on_a_terminal(*wave(world), COLUMNS="120")
 
     assert code == 1
     text = plain(seen)
