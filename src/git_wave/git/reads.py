@@ -272,10 +272,19 @@ class Reads(AbstractContextManager["Reads"]):
             answer = self._in_worktree(worktree, ["diff-files", "-z", "--name-only"], door)
             return tuple(sorted(set(answer.records()) & set(paths)))
 
-    def worktree_head(self, worktree: Worktree) -> tuple[Oid, str]:
-        """HEAD of a linked worktree, commit and full ref (`HEAD` when detached), without looking at its files."""
-        lines = self._in_worktree(worktree, ["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).text.split("\n")
-        return Oid(lines[0]), lines[1]
+    def worktree_head(self, worktree: Worktree) -> tuple[Oid | None, str]:
+        """HEAD of a linked worktree: its commit (None when unborn) and what it names, a full ref or `HEAD`.
+
+        No process of its own: the file is read, and the commit comes from the conversation, except where refs
+        are not kept in files. A ref that is symbolic itself is not seen through; `worktree_look` does that.
+        """
+        if not links.keeps_head_files(self.layout.common_dir):
+            question = ["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]
+            oid, ref, *_ = self._in_worktree(worktree, question).text.split("\n")
+            return Oid(oid), ref
+        text = (worktree.admin / "HEAD").read_text("utf-8", "surrogateescape").strip()
+        ref = text.removeprefix("ref: ") if text.startswith("ref: ") else "HEAD"
+        return self.objects.commit(f"worktrees/{worktree.admin.name}/HEAD"), ref
 
     def unshared_submodules(self, worktree: Worktree, submodules: Iterable[str]) -> Iterator[str]:
         """Submodule repositories that go with the worktree and hold a commit that no remote of theirs is known

@@ -37,7 +37,7 @@ def console_for(stream: Any, *, width: int | None = None) -> Console:
     `width` is in columns; None takes the terminal's.
     """
     colours: Literal["standard"] | None = "standard" if stream.isatty() else None
-    return Console(file=stream, color_system=colours, highlight=False, width=width)
+    return Console(file=stream, color_system=colours, highlight=False, width=width, height=width and 50)
 
 
 def render_document(document: dict[str, Any], console: Console) -> None:

@@ -26,12 +26,14 @@ def check(case: Case, reads: Reads) -> Step:
     if case.worktree is None:
         return Go(case)
     try:
-        look = case.look or reads.worktree_look(case.worktree)
+        look = reads.worktree_look(case.worktree)
         found = [*uncommitted(case, look), *beyond_status(case.worktree, reads)]
     except (OSError, GitError) as error:
         if reads.presence(case.path) is not Presence.PRESENT:
             return accept_absent(case, reads, f"{case.path} went away while it was checked")
         return Stop(case, Reason.DIRT_CHECK_FAILED, str(error))
+    if look.branch != case.entry.branch:
+        return Stop(case, Reason.BRANCH_MISMATCH, f"{case.path} is on {look.branch or 'no branch'}")
     if found:
         return Stop(case, Reason.WORKTREE_DIRTY, "\n".join(found))
     return Go(case.knowing(look=look))
