@@ -13,6 +13,7 @@ from git_wave.model.reasons import Reason
 
 GIT_TIMEOUT = 120.0
 MERGE_TIMEOUT = 600.0
+LOCK_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Settings:
     branch_pattern: str = DEFAULT_BRANCH_PATTERN
     git_timeout: float = GIT_TIMEOUT
     merge_timeout: float = MERGE_TIMEOUT
+    lock_timeout: float = LOCK_TIMEOUT
     configured_branches: frozenset[str] = frozenset()
 
 
@@ -40,6 +42,7 @@ def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
         pattern("wave.branchPattern", values.get("wave.branchpattern", DEFAULT_BRANCH_PATTERN)),
         seconds("wave.gitTimeout", values.get("wave.gittimeout"), GIT_TIMEOUT),
         seconds("wave.mergeTimeout", values.get("wave.mergetimeout"), MERGE_TIMEOUT),
+        seconds("wave.lockTimeout", values.get("wave.locktimeout"), LOCK_TIMEOUT),
         frozenset(branches),
     )
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from git_wave.git.reads import Reads, Rehearsal
 from git_wave.model.entry import Advice, Entry, InvalidEntry, Manifest
-from git_wave.model.errors import GitError, Interrupted, Refusal
+from git_wave.model.errors import GitError, GitLocked, Interrupted, Refusal
 from git_wave.model.names import Oid, heads_ref
 from git_wave.model.reasons import Reason
+from git_wave.model.recording import JournalError
 from git_wave.stages import STAGES
 from git_wave.stages._case import Act, Case, Gate, Hands, Status, Step, Stop, Target, WaveTerms
 
@@ -133,6 +134,10 @@ class _One:
         except Interrupted as interrupted:
             self.signum = interrupted.signum
             return Stop(case, Reason.INTERRUPTED, f"signal {interrupted.signum} during {stage.name}")
+        except GitLocked as error:
+            return Stop(case, Reason.REPO_LOCKED, error.lock_file, halt=self._reads.is_mid_merge())
+        except JournalError as error:
+            return Stop(case, Reason.JOURNAL_FAILED, str(error), halt=self._reads.is_mid_merge())
         except Exception as error:
             logger.exception("stage %s failed on %s", stage.name, case.entry.branch)
             halt = self._wave.hands is not None and self._reads.is_mid_merge()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,21 +13,21 @@ from typing import Any
 
 import click
 
+from git_wave import runner
 from git_wave.cli.logs import logging_to
 from git_wave.cli.options import Filled, FilledPath, Seconds, manifest_option
 from git_wave.cli.repository import Repository, open_repository
 from git_wave.cli.signals import caught
-from git_wave.git.reads import Reads, layout_of
-from git_wave.git.writes import Writes
+from git_wave.git.reads import layout_of
 from git_wave.model.entry import Manifest
 from git_wave.model.errors import Interrupted, Refusal
 from git_wave.model.interrupts import Interrupts
 from git_wave.model.manifest import entries_in, manifest_from, root_in
 from git_wave.model.reasons import Reason
 from git_wave.report.document import outcome_document, refused_document, unread_document
-from git_wave.stages._case import Hands, WaveTerms
+from git_wave.runner import Request
 from git_wave.state.manifest_file import load_document
-from git_wave.wave import Observer, Wave, require_target, resolve_bases
+from git_wave.wave import Observer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Flags:
     expect_branch: str | None
     merge_timeout: float | None
     git_timeout: float | None
+    wait: float
     dry_run: bool
     output: str
     quiet: bool
@@ -52,6 +53,7 @@ class Flags:
 @click.option("--expect-branch", type=Filled(), help="Refuse unless the checkout is on this branch.")
 @click.option("--merge-timeout", type=Seconds(), help="For one merge with its hooks.  [default: 600]")
 @click.option("--git-timeout", type=Seconds(), help="For any other git command.  [default: 120]")
+@click.option("--wait", type=click.FloatRange(min=0), default=0, help="Seconds to wait for another wave.  [default: 0]")
 @click.option("--dry-run", is_flag=True, help="Run every check, touch nothing, say what would happen.")
 @click.option(
     "--format", "output", type=click.Choice(["auto", "json", "text"]), default="auto", show_default=True,
@@ -125,16 +127,19 @@ def require_same_repository(repository: Repository, flags: Flags, named_root: st
 
 def run_wave(repository: Repository, manifest: Manifest, flags: Flags) -> dict[str, Any]:
     layout, settings = repository.layout, repository.settings
-    wave_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.urandom(3).hex()}"
-    with ExitStack() as stack:
-        reads = stack.enter_context(Reads(repository.door, layout))
-        target = require_target(reads, flags.expect_branch)
-        bases = resolve_bases(manifest.usable, reads)
-        merge_timeout = flags.merge_timeout or settings.merge_timeout
-        terms = WaveTerms(wave_id, merge_timeout, bases, settings.configured_branches)
-        hands = None if flags.dry_run else Hands(Writes(repository.door, layout), layout.common_dir / "git-wave")
-        observer = stack.enter_context(view_for(flags))
-        outcome = Wave(manifest, target, terms, reads, hands, observer).run()
+    with view_for(flags) as observer:
+        request = Request(
+            manifest,
+            flags.manifest,
+            settings,
+            flags.merge_timeout or settings.merge_timeout,
+            flags.expect_branch,
+            flags.wait,
+            flags.dry_run,
+            datetime.now(UTC),
+            observer,
+        )
+        wave_id, outcome = runner.run_wave(repository.door, layout, request)
     return outcome_document(outcome, wave_id, layout.root)
 
 

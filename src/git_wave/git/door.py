@@ -11,6 +11,7 @@ import codecs
 import contextlib
 import logging
 import os
+import re
 import select
 import shutil
 import signal
@@ -25,11 +26,12 @@ from typing import Any
 import sh
 
 from git_wave.git.environment import config_variables, washed
-from git_wave.model.errors import GitError, GitTimeout, Refusal
+from git_wave.model.errors import GitError, GitLocked, GitTimeout, Refusal
 from git_wave.model.interrupts import Interrupts
 from git_wave.model.reasons import Reason
 
 logger = logging.getLogger("git_wave.git")
+LOCKED = re.compile(r"Unable to create '(.+\.lock)': File exists|could not lock config file (.+): File exists")
 CHUNK = 1 << 18
 ANY_BYTES = "git-wave-any-bytes"
 GRACE = 2.0
@@ -94,7 +96,19 @@ class Answer:
         if rest:
             yield rest.decode("utf-8", "surrogateescape")
 
+    @property
+    def lock_file(self) -> str | None:
+        """The lock file that stopped it, None when none did.
+
+        Git has no exit code for this, so its words are read; they decide on a retry and on nothing else.
+        """
+        if match := LOCKED.search(self.stderr):
+            return match[1] or f"{match[2]}.lock"
+        return None
+
     def error(self) -> GitError:
+        if lock_file := self.lock_file:
+            return GitLocked(self.argv, self.code, self.stderr, lock_file)
         return GitError(self.argv, self.code, self.stderr)
 
 

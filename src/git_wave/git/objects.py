@@ -37,6 +37,13 @@ class Objects:
         head = self._conversation.read(size + 1)[:size].partition(b"\n\n")[0]
         return tuple(require_oid(line[7:].decode()) for line in head.split(b"\n") if line.startswith(b"parent "))
 
+    def tree(self, commit: Oid) -> Oid:
+        """The tree of a commit. Raises GitError."""
+        found = self._info(f"{commit}^{{tree}}")
+        if found is None:
+            raise GitError(("cat-file", commit), None, f"commit {commit} has no tree that can be read")
+        return require_oid(found[1].decode())
+
     def close(self) -> None:
         self._conversation.close()
 

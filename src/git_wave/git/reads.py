@@ -215,6 +215,25 @@ class Reads(AbstractContextManager["Reads"]):
             raise answer.error() from error
         return tree, conflicts or (("(git does not say where)",) if answer.code else ())
 
+    def merges_with_subject(self, head: Oid, subject: str) -> list[tuple[Oid, Oid, Oid]]:
+        """Merges in the history of `head` with exactly that subject: (merge, first parent, second), newest first."""
+        command = ["log", "-z", "--merges", "--fixed-strings", f"--grep={subject}", "--format=%H %P %s", head, "--"]
+        records = self._door.run(self.layout.root, command, settings={"log.showSignature": "false"}).records()
+        found = (record.split(" ", 3) for record in records if record.count(" ") > 2)
+        return [(Oid(m), Oid(one), Oid(two)) for m, one, two, said in found if said == subject]
+
+    def all_patches_in(self, head: Oid, tip: Oid) -> bool:
+        """Whether `head` has every commit of `tip` as an equal patch. A merge among them is no patch: then no."""
+        command = ["rev-list", "--max-count=1", "--merges", tip, f"^{head}"]
+        if self._door.run(self.layout.root, command).text.strip():
+            return False
+        lines = self._door.run(self.layout.root, ["cherry", head, tip]).text.splitlines()
+        return bool(lines) and all(line.startswith("- ") for line in lines)
+
+    def index_tree(self) -> Oid:
+        """The tree that the checkout's index holds. Raises GitError, also when it has unmerged paths."""
+        return Oid(self._door.run(self.layout.root, ["write-tree"]).text.strip())
+
     # -- linked worktrees
 
     @cached_property

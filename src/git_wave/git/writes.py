@@ -1,37 +1,41 @@
-"""Every change we make through git. Each names the ids it acts on and fails when they no longer hold."""
+"""Every change we make through git. Each names the ids it acts on and fails when they no longer hold.
+
+Each is recorded before it is made and after, and waits a while for a lock file that somebody else holds.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from git_wave.git.door import Answer, Door
+from git_wave.git.patience import patiently
 from git_wave.git.reads import MERGE_PINS, Layout
-from git_wave.model.names import Oid, Ref
+from git_wave.model.names import Oid, Ref, heads_ref
+from git_wave.model.recording import Recorder, Unrecorded
 
 # No housekeeping in the background of a wave, and no guess where a setting could turn one thing into another.
-QUIET_PINS = {
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "submodule.recurse": "false",
-    "advice.detachedHead": "false",
-}
+QUIET_PINS = {"gc.auto": "0", "maintenance.auto": "false", "submodule.recurse": "false", "advice.detachedHead": "false"}
+ANY_CODE = range(-64, 256)
+LOCK_PATIENCE = 5.0
 
 
 class Writes:
-    """Changes to one checkout and its repository."""
+    """Changes to one checkout and its repository. `lock_patience` is in seconds."""
 
-    def __init__(self, door: Door, layout: Layout) -> None:
+    def __init__(
+        self, door: Door, layout: Layout, recorder: Recorder | None = None, lock_patience: float = LOCK_PATIENCE
+    ) -> None:
         self._door = door
         self._layout = layout
+        self._recorder = recorder or Unrecorded()
+        self.lock_patience = lock_patience
 
-    def _short(self, args: Sequence[str], ok: Sequence[int] = (0,), stdin: bytes = b"") -> Answer:
-        """A change that takes a moment and is better finished than cut short."""
-        return self._door.run(self._layout.root, args, ok=ok, settings=QUIET_PINS, stdin=stdin, shielded=True)
+    # -- the checkout
 
     def merge(self, tip: Oid, target: Ref, subject: str, timeout: float) -> Answer:
-        """Merge the commit `tip` into the checkout, hooks included.
+        """Merge the commit `tip` into the checkout, hooks included; to be recorded by the caller.
 
         The answer's code is git's; 0 alone proves nothing. Raises GitTimeout with the whole group ended.
         `--no-verify-signatures` is not given: a user who demands signatures gets the refusal.
@@ -47,50 +51,106 @@ class Writes:
             *("--no-ff", "--no-squash", "--commit", "--no-edit", "--no-autostash", "--no-rerere-autoupdate"),
             *("--no-stat", "--no-log", "--no-signoff", "--no-progress", "--strategy=ort", "-m", subject),
         ]
-        everything = range(-64, 256)
-        return self._door.run(
-            self._layout.root, ["merge", *flags, tip], ok=everything, settings=settings, timeout=timeout
-        )
+        command = ["merge", *flags, tip]
+        return self._door.run(self._layout.root, command, ok=ANY_CODE, settings=settings, timeout=timeout)
 
     def abort_merge(self) -> Answer:
         """Ask git to undo the merge in progress. Its exit code proves nothing either way."""
-        return self._short(["merge", "--abort"], ok=range(-64, 256))
+        return self._run(["merge", "--abort"], ok=ANY_CODE)
 
     def reset_merge(self, to: Oid) -> None:
         """Put index and files back to `to` where a merge changed them; edits that are not staged stay.
 
         Only for a checkout whose index was known to equal `to` before the merge began. Raises GitError.
         """
-        self._short(["reset", "--merge", "--quiet", to])
+        self._run(["reset", "--merge", "--quiet", to])
 
     def restore_files(self, paths: Sequence[str]) -> None:
         """Write these files out of the index where they are missing on disk; none that stands is touched."""
         if paths:
             names = b"\0".join(os.fsencode(path) for path in paths)
-            self._short(["checkout-index", "-z", "--stdin"], stdin=names)
+            self._run(["checkout-index", "-z", "--stdin"], stdin=names)
+
+    def move_target(self, to: Oid, standing_at: Oid) -> None:
+        """Move the checked-out branch and its files; git refuses where an edit of the user's would be lost."""
+        with self._recorder.step("move_target", to=to, standing_at=standing_at):
+            self._run(["reset", "--keep", "--quiet", to])
+
+    # -- worktrees
+
+    def add_worktree(self, path: Path, branch: str) -> None:
+        """Check an existing branch out at a path where nothing stands. Raises GitError."""
+        with self._recorder.step("add_worktree", path=str(path), name=branch):
+            self._run(["worktree", "add", "--quiet", str(path), branch])
 
     def unlock_worktree(self, path: Path) -> None:
-        self._short(["worktree", "unlock", str(path)])
+        with self._recorder.step("unlock_worktree", path=str(path)):
+            self._run(["worktree", "unlock", str(path)])
 
     def lock_worktree(self, path: Path, reason: str) -> None:
-        self._short(["worktree", "lock", f"--reason={reason}", str(path)])
+        with self._recorder.step("lock_worktree", path=str(path)):
+            self._run(["worktree", "lock", f"--reason={reason}", str(path)])
 
-    def remove_worktree(self, path: Path) -> None:
+    def remove_worktree(self, path: Path, tip: Oid) -> None:
         """Remove a worktree and its registration, whatever it still holds. Raises GitError."""
-        self._short(["worktree", "remove", "--force", str(path)])
+        with self._recorder.step("remove_worktree", path=str(path), tip=tip):
+            self._run(["worktree", "remove", "--force", str(path)])
 
-    def drop_registration(self, path: Path) -> None:
+    def drop_registration(self, path: Path, tip: Oid) -> None:
         """Drop the registration of a worktree whose directory is gone, and no other registration.
 
         `git worktree prune` would drop every stale one of the repository; a plain `remove` of an absent
         worktree drops just its own, and refuses if a directory with something in it is there after all.
         """
-        self._short(["worktree", "remove", str(path)])
+        with self._recorder.step("drop_registration", path=str(path), tip=tip):
+            self._run(["worktree", "remove", str(path)])
 
-    def delete_branch(self, ref: Ref, standing_at: Oid) -> None:
-        """Delete a branch if it still stands at that commit. Raises GitError, also when it moved."""
-        self._short(["update-ref", "--no-deref", "-m", "git-wave: landed", "-d", ref, standing_at])
+    # -- refs, replaced only while they hold the id that was seen
+
+    def back_up(self, wave_id: str, head: Oid, tips: Mapping[str, Oid]) -> None:
+        """Keep HEAD and every branch's tip under refs of our own, so that nothing depends on reflogs."""
+        names = {f"{backup_prefix(wave_id)}head": head}
+        names |= {f"{backup_prefix(wave_id)}heads/{branch}": tip for branch, tip in tips.items()}
+        with self._recorder.step("back_up", refs=len(names)):
+            self._update_refs([f"update {name}\0{oid}\0\0" for name, oid in names.items()])
+
+    def delete_branch(self, branch: str, standing_at: Oid, wave_id: str) -> None:
+        """Delete a branch if it still stands at that commit, which is kept under a ref of our own, in one
+        transaction. Raises GitError, also when it moved.
+        """
+        ref, backup = heads_ref(branch), f"{backup_prefix(wave_id)}heads/{branch}"
+        with self._recorder.step("delete_branch", ref=ref, oid=standing_at):
+            self._update_refs(
+                [f"update {backup}\0{standing_at}\0\0", f"option no-deref\0delete {ref}\0{standing_at}\0"]
+            )
+
+    def create_branch(self, branch: str, at: Oid) -> None:
+        """Create a branch where there is none. Raises GitError."""
+        with self._recorder.step("create_branch", ref=heads_ref(branch), oid=at):
+            self._update_refs([f"create {heads_ref(branch)}\0{at}\0"])
+
+    def delete_refs(self, refs: Mapping[str, Oid]) -> None:
+        """Delete refs of our own, each only while it holds that id."""
+        self._update_refs([f"option no-deref\0delete {ref}\0{oid}\0" for ref, oid in refs.items()])
 
     def remove_branch_config(self, branch: str) -> None:
-        """Drop the `branch.<name>` section, which `git branch -D` would drop too; 5 means there was none."""
-        self._short(["config", "--local", "--remove-section", f"branch.{branch}"], ok=(0, 5, 128))
+        """Drop the `branch.<name>` section, as `git branch -D` does; 5 and 128 mean that there was none."""
+        with self._recorder.step("remove_branch_config", name=branch):
+            self._run(["config", "--local", "--remove-section", f"branch.{branch}"], ok=(0, 5, 128))
+
+    def _update_refs(self, commands: Sequence[str]) -> None:
+        """All or nothing."""
+        self._run(["update-ref", "-m", "git-wave", "-z", "--stdin"], stdin="".join(commands).encode())
+
+    def _run(self, args: Sequence[str], ok: Sequence[int] = (0,), stdin: bytes = b"") -> Answer:
+        """A change that takes a moment and is better finished than cut short."""
+
+        def run() -> Answer:
+            return self._door.run(self._layout.root, args, ok=ok, settings=QUIET_PINS, stdin=stdin, shielded=True)
+
+        return patiently(run, self.lock_patience)
+
+
+def backup_prefix(wave_id: str) -> str:
+    """Where a wave's backup refs are."""
+    return f"refs/git-wave/{wave_id}/"

@@ -4,6 +4,7 @@
       Refusal                  nothing may be touched; said before anything was
     GitError                   git could not answer (not: git answered "no")
       GitTimeout               ... within its time
+      GitLocked                ... because somebody holds one of git's lock files
     Interrupted                a signal asked us to stop; never swallowed by a stage
 
 Anything else that reaches the top is a defect of ours and shows its trace.
@@ -44,6 +45,14 @@ class GitError(Exception):
 
 class GitTimeout(GitError):
     """The command and its whole process group were ended because its time was up."""
+
+
+class GitLocked(GitError):
+    """Another process holds a lock file of git's; `lock_file` names it. It is theirs, and is never deleted."""
+
+    def __init__(self, argv: Sequence[str], code: int | None, stderr: str, lock_file: str) -> None:
+        super().__init__(argv, code, stderr)
+        self.lock_file = lock_file
 
 
 class Interrupted(BaseException):

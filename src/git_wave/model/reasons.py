@@ -19,6 +19,7 @@ class Kind(StrEnum):
     WARNING = "warning"
     REFUSED = "wave refused"
     RECORD = "record refused"
+    UNDO = "undo"
 
 
 class Reason(StrEnum):
@@ -73,6 +74,15 @@ class Reason(StrEnum):
     CONFIG_INVALID = "config_invalid"
     GIT_FAILED = "git_failed"
     INTERNAL_ERROR = "internal_error"
+    REPO_LOCKED = "repo_locked"
+    WAVE_LOCKED = "wave_locked"
+    STATE_UNWRITABLE = "state_unwritable"
+    JOURNAL_FAILED = "journal_failed"
+
+    UNDONE = "undone"
+    UNDO_BLOCKED = "undo_blocked"
+    NOTHING_TO_UNDO = "nothing_to_undo"
+    UNKNOWN_WAVE = "unknown_wave"
 
     MISSING_FIELD = "missing_field"
     CHECK_FAILED = "check_failed"
@@ -98,8 +108,8 @@ EXPLANATIONS: dict[Reason, Explanation] = {
     Reason.ALREADY_LANDED: Explanation(
         LANDED,
         "merge",
-        "The branch holds no commit that the target does not have already, so nothing was merged; its worktree "
-        "and branch are gone.",
+        "Everything that the branch holds is in the target already: it landed before, somebody merged, squashed or "
+        "rebased it by hand, or it has no commit of its own. Nothing was merged; worktree and branch are gone.",
         "Nothing to do. If the agent was expected to commit something, look at why it did not.",
     ),
     Reason.INVALID_ENTRY: Explanation(
@@ -223,7 +233,7 @@ EXPLANATIONS: dict[Reason, Explanation] = {
         "save what is listed, run again",
     ),
     Reason.WORKTREE_LOCKED: Explanation(
-        (Kind.BLOCKED, Kind.WARNING),
+        BLOCKED,
         "teardown",
         "The branch is merged, but its worktree carries a lock that is not the harness's own, or that names a "
         "process still alive. Worktree and branch are kept.",
@@ -233,10 +243,11 @@ EXPLANATIONS: dict[Reason, Explanation] = {
     Reason.BRANCH_MOVED: Explanation(
         BLOCKED,
         "teardown",
-        "The branch or its worktree no longer stands at the commit that was merged: somebody committed while the "
-        "wave ran. The earlier commits are merged; the late ones are on their branch, untouched.",
-        "Run the same command again to land the late commits (add the merged tip to `allowed_bases`).",
-        "allow the new base, run again",
+        "The branch or its worktree no longer stands at the commit that was judged: somebody committed while the "
+        "wave ran. `merge_commit` tells whether the earlier commits are merged; the late ones are on their branch, "
+        "untouched.",
+        "Run the same command again: the late commits land too.",
+        "run again",
     ),
     Reason.BRANCH_DELETE_FAILED: Explanation(
         WARNING,
@@ -385,11 +396,10 @@ EXPLANATIONS: dict[Reason, Explanation] = {
         "Correct it with `git config`.",
     ),
     Reason.GIT_FAILED: Explanation(
-        (Kind.REFUSED, Kind.BLOCKED),
+        REFUSED,
         "",
         "A question put to git got no usable answer, and without it nothing can be decided.",
         "Read git's words. " + RERUN,
-        "see stderr, run again",
     ),
     Reason.INTERNAL_ERROR: Explanation(
         BLOCKED,
@@ -397,6 +407,56 @@ EXPLANATIONS: dict[Reason, Explanation] = {
         "A defect in git-wave stopped this entry. What the earlier stages did stands; nothing more was done to it.",
         "Please report what `stderr` says. " + RERUN,
         "report it; run again",
+    ),
+    Reason.REPO_LOCKED: Explanation(
+        (Kind.BLOCKED, Kind.REFUSED),
+        "",
+        "Another process holds a lock file of git's, and did not let go of it in time. The file is named; it is "
+        "never deleted by git-wave.",
+        "Let the other git command finish. If none is running, the file was left by one that died: delete it "
+        "yourself. " + RERUN,
+        "see who holds the lock, run again",
+    ),
+    Reason.WAVE_LOCKED: Explanation(
+        REFUSED,
+        "",
+        "Another wave, or an undo, is running in this repository. Its process, host and start are named.",
+        "Wait for it, or give `--wait SECONDS`. Nothing was touched.",
+    ),
+    Reason.STATE_UNWRITABLE: Explanation(
+        REFUSED,
+        "",
+        "Lock, journal or backups could not be written below the common git directory, so nothing was begun.",
+        "Look at the error named: permissions or space. " + RERUN,
+    ),
+    Reason.JOURNAL_FAILED: Explanation(
+        BLOCKED,
+        "",
+        "The journal could not be written, and nothing is changed that is not on record first.",
+        "Look at the error named, most often a full disk. " + RERUN,
+        "make room, run again",
+    ),
+    Reason.UNDONE: Explanation(
+        (Kind.UNDO,),
+        "",
+        "The target is back where the wave found it, and branches and worktrees stand where they stood.",
+        "Nothing to do; `git wave undo` takes the undo back too.",
+    ),
+    Reason.UNDO_BLOCKED: Explanation(
+        (Kind.UNDO,),
+        "",
+        "The wave cannot be taken back: something landed on top, or edits, branches or files are in the way. "
+        "Nothing was changed.",
+        "Use the `git revert` commands that are printed, newest first, or clear what is named out of the way.",
+    ),
+    Reason.NOTHING_TO_UNDO: Explanation(
+        (Kind.UNDO,), "", "No wave on record has moved anything that could be taken back.", "Nothing to do."
+    ),
+    Reason.UNKNOWN_WAVE: Explanation(
+        (Kind.UNDO,),
+        "",
+        "There is no journal of that name, or it cannot be read.",
+        "`git wave log` lists the waves on record.",
     ),
     Reason.MISSING_FIELD: Explanation(
         RECORD,

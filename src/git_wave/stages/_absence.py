@@ -12,7 +12,8 @@ from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError
 from git_wave.model.reasons import Reason
-from git_wave.stages._case import Case, Go, Step, Stop
+from git_wave.stages._case import Case, Go, Status, Step, Stop
+from git_wave.stages._landed import finished, is_in_target
 
 
 def accept_absent(case: Case, reads: Reads, why: str) -> Step:
@@ -27,6 +28,8 @@ def accept_absent(case: Case, reads: Reads, why: str) -> Step:
     found = reads.presence(case.path)
     if found is not Presence.GONE:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{why} ({found.value})")
+    if registered is None and (landed := cleared_before(case, reads)):
+        return landed
     if registered is None:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\ngit has no worktree registered at {case.path}")
     if registered.branch != case.ref:
@@ -40,3 +43,21 @@ def accept_absent(case: Case, reads: Reads, why: str) -> Step:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\nthe branch {case.entry.branch} does not exist")
     warning = case.warning(Reason.ACCEPTED_ABSENT_WORKTREE, case.entry.worktree_path, registered.prunable or None)
     return Go(case.knowing(tip=tip, worktree=None, look=None), (warning,))
+
+
+def cleared_before(case: Case, reads: Reads) -> Step | None:
+    """An entry that a wave cleared away, or was clearing when it was cut short: nothing at the path, nothing
+    registered there. Its branch is gone too, or has nothing that the target has not.
+    """
+    try:
+        tip = reads.objects.commit(case.ref)
+        if tip is not None:
+            mine = is_in_target(tip, case, reads) and not reads.heads_on(case.ref)
+            return Go(case.knowing(tip=tip)) if mine else None
+        landing = finished(case, reads)
+    except (GitError, OSError):
+        return None
+    if landing is None:
+        return None
+    case = case.knowing(tip=landing.tip, merge_commit=landing.merge)
+    return Stop(case, Reason.ALREADY_LANDED, status=Status.MERGED_REMOVED)

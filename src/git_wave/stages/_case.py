@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +20,9 @@ from git_wave.git.writes import Writes
 from git_wave.model.entry import Advice, Entry
 from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.reasons import Reason
+from git_wave.model.recording import Recorder, Unrecorded
+from git_wave.state.artifacts import Rescued, copy_artifact
+from git_wave.state.kept import keep
 
 
 class Status(StrEnum):
@@ -42,6 +46,18 @@ class Target:
         return self.ref.removeprefix("refs/heads/")
 
 
+class EarlierWaves:
+    """What earlier waves of this repository put on record, read at the first need."""
+
+    def __init__(self, load: Callable[[], tuple[Mapping[str, Any], ...]]) -> None:
+        self._load = load
+
+    @cached_property
+    def landed(self) -> tuple[Mapping[str, Any], ...]:
+        """Journal lines of entries that landed, newest first."""
+        return self._load()
+
+
 @dataclass(frozen=True, slots=True)
 class WaveTerms:
     """What is the same for every entry of one wave.
@@ -54,6 +70,7 @@ class WaveTerms:
     merge_timeout: float
     bases: Mapping[str, Oid | None]
     configured_branches: frozenset[str] = frozenset()
+    earlier: EarlierWaves = field(default_factory=lambda: EarlierWaves(lambda: ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +131,10 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The entry ends here. `halt` is set only when the checkout is left mid-merge: then the wave ends too."""
+    """The entry ends here, as a rule because it is blocked.
+
+    `halt` is set only when the checkout is left mid-merge: then the wave ends too.
+    """
 
     case: Case
     reason: Reason
@@ -129,10 +149,24 @@ Step = Go | Stop
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """What an act may use to change things: git, and our own directory under the common one."""
+    """What an act may use to change things: git, files, and the record of both.
+
+    `home` is our own directory under the common one.
+    """
 
     git: Writes
     home: Path
+    recorder: Recorder = field(default_factory=Unrecorded)
+
+    def rescue(self, source_root: Path, target_root: Path, path: str) -> Rescued:
+        """Copy an artifact to where nothing or the same stands. Raises NotRescued."""
+        with self.recorder.step("rescue", path=path):
+            return copy_artifact(source_root, target_root, path, self.home / "tmp")
+
+    def keep(self, root: Path, path: str, place: Path) -> Path:
+        """Move an ignored file to the kept place. Raises OSError."""
+        with self.recorder.step("keep", path=path, place=str(place)):
+            return keep(root, path, place)
 
 
 @dataclass(frozen=True, slots=True)

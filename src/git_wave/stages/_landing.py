@@ -2,35 +2,41 @@
 
 No single sign can be trusted. Git exits 0 without having merged, MERGE_HEAD is not written yet while the
 pre-merge-commit hook runs, and an abort that succeeds may have had nothing to abort. So the state is compared
-with the one noted before.
+with the one noted attempt.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from git_wave.git.parse import SUBMODULE, Look
+from git_wave.git.parse import SUBMODULE, Difference, Look
 from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError
 from git_wave.model.names import Oid
 from git_wave.model.paths import shown
-from git_wave.stages._case import Case, Hands, Target
-from git_wave.state.kept import keep, kept_place
+from git_wave.stages._case import Hands, Target
+from git_wave.state.kept import keep
 
 Sign = tuple[int, int, int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """The checkout as it stood: HEAD, tracked edits, and a sign of each edited file's content."""
+class Attempt:
+    """One merge, and the checkout as it stood before: tracked edits, and a sign of each edited file's content.
+
+    `changed` is what the branch changes; `aside` is where half-written files are set aside.
+    """
 
     target: Target
+    tip: Oid
+    changed: Iterable[Difference]
     look: Look
     signs: Mapping[str, Sign]
+    aside: Path
 
 
 def sign(path: Path) -> Sign:
@@ -41,58 +47,72 @@ def sign(path: Path) -> Sign:
     return None
 
 
-def note(case: Case, reads: Reads, look: Look) -> Before:
-    return Before(case.target, look, {c.path: sign(reads.layout.root / c.path) for c in look.changes})
+def signs_of(look: Look, root: Path) -> dict[str, Sign]:
+    return {change.path: sign(root / change.path) for change in look.changes}
 
 
-def touched_edits(before: Before, reads: Reads) -> list[str]:
+def touched_edits(attempt: Attempt, reads: Reads) -> list[str]:
     """The user's own edited files that are not as they were."""
     root = reads.layout.root
-    return [path for path, was in before.signs.items() if sign(root / path) != was]
+    return [path for path, was in attempt.signs.items() if sign(root / path) != was]
 
 
-def landed_commit(case: Case, before: Before, reads: Reads) -> tuple[Oid | None, str]:
+def landed_commit(attempt: Attempt, reads: Reads) -> tuple[Oid | None, str]:
     """The merge commit, when HEAD moved by exactly it; else None and what is wrong. Raises GitError."""
     head = reads.objects.commit("HEAD")
-    if head is None or head == before.target.oid:
+    if head is None or head == attempt.target.oid:
         return None, "git reported success, but HEAD did not move"
-    if reads.objects.commit(before.target.ref) != head:
-        return None, f"HEAD moved to {head}, which is not {before.target.branch}"
-    if reads.objects.parents(head) != (before.target.oid, case.pinned):
-        return None, f"HEAD moved to {head}, which is not the merge of {before.target.oid} and {case.pinned}"
+    if reads.objects.commit(attempt.target.ref) != head:
+        return None, f"HEAD moved to {head}, which is not {attempt.target.branch}"
+    if reads.objects.parents(head) != (attempt.target.oid, attempt.tip):
+        return None, f"HEAD moved to {head}, which is not the merge of {attempt.target.oid} and {attempt.tip}"
     if found := reads.operations():
         return head, f"merged, but git left a {found[0]} in progress"
     return head, ""
 
 
-def missing_files(case: Case, reads: Reads) -> list[str]:
+def merge_below(attempt: Attempt, reads: Reads) -> Oid | None:
+    """Our merge, where a hook put commits of its own on top of it."""
+    try:
+        commit = reads.objects.commit("HEAD")
+        while commit and commit != attempt.target.oid:
+            parents = reads.objects.parents(commit)
+            if parents == (attempt.target.oid, attempt.tip):
+                return commit
+            commit = parents[0] if parents else None
+    except GitError:
+        return None
+    return None
+
+
+def missing_files(attempt: Attempt, reads: Reads) -> list[str]:
     """Paths that the merge brought and that are not on disk, as a failing smudge filter leaves them."""
     root = reads.layout.root
     absent = [
         change.path
-        for change in case.changed
+        for change in attempt.changed
         if change.status != "D" and change.mode != SUBMODULE and not os.path.lexists(root / change.path)
     ]
     return sorted(reads.tracked(absent)) if absent else []
 
 
-def standing_in_the_way(case: Case, reads: Reads) -> list[str]:
+def standing_in_the_way(changed: Iterable[Difference], reads: Reads) -> list[str]:
     """Untracked and ignored files of the user's where the merge would write. Raises GitError, OSError.
 
     Git refuses for an untracked file, and overwrites an ignored one without a word.
     """
-    occupied = occupied_places(case, reads.layout.root)
+    occupied = occupied_places(changed, reads.layout.root)
     if not occupied:
         return []
     tracked = reads.tracked(occupied)
     return sorted(path for path in occupied if path not in tracked)
 
 
-def occupied_places(case: Case, root: Path) -> list[str]:
+def occupied_places(changed: Iterable[Difference], root: Path) -> list[str]:
     """Files on disk at, above or below each place where the branch adds something."""
     found: dict[str, None] = {}
     clear = ""
-    for change in case.changed:
+    for change in changed:
         if change.status not in "ARC":
             continue
         folder = change.path.rpartition("/")[0]
@@ -139,24 +159,24 @@ class PutBack:
     detail: str = ""
 
 
-def put_back(case: Case, before: Before, reads: Reads, hands: Hands) -> PutBack:
+def put_back(attempt: Attempt, reads: Reads, hands: Hands) -> PutBack:
     """Take a failed merge back, and nothing else: the index equalled HEAD and no operation stood before it.
 
     When HEAD is not where it was, something else than a failed merge happened, and nothing is taken back.
     """
-    if moved := head_moved(before, reads):
+    if moved := head_moved(attempt, reads):
         return PutBack(reads.is_mid_merge(), moved)
-    attempts: tuple[Callable[[], object], ...] = (
+    remedies: tuple[Callable[[], object], ...] = (
         lambda: None,
         hands.git.abort_merge,
-        lambda: hands.git.reset_merge(before.target.oid),
-        lambda: set_residue_aside(case, before, reads, hands),
+        lambda: hands.git.reset_merge(attempt.target.oid),
+        lambda: set_residue_aside(attempt, reads, hands),
     )
     problem = ""
-    for attempt in attempts:
+    for remedy in remedies:
         try:
-            attempt()
-            problem = difference(before, reads.target_look(), reads) or residue_words(case, before, reads)
+            remedy()
+            problem = difference(attempt, reads.target_look(), reads) or residue_words(attempt, reads)
         except (GitError, OSError) as error:
             problem = str(error)
         if not problem:
@@ -167,48 +187,47 @@ def put_back(case: Case, before: Before, reads: Reads, hands: Hands) -> PutBack:
     return PutBack(halt=bool(problem), detail=problem and f"the checkout is not as before: {problem}")
 
 
-def head_moved(before: Before, reads: Reads) -> str:
+def head_moved(attempt: Attempt, reads: Reads) -> str:
     try:
-        head = reads.objects.commit("HEAD"), reads.objects.commit(before.target.ref)
+        head = reads.objects.commit("HEAD"), reads.objects.commit(attempt.target.ref)
     except GitError as error:
         return str(error)
-    return "" if head == (before.target.oid, before.target.oid) else f"HEAD is at {head[0]}"
+    return "" if head == (attempt.target.oid, attempt.target.oid) else f"HEAD is at {head[0]}"
 
 
-def difference(before: Before, now: Look, reads: Reads) -> str:
+def difference(attempt: Attempt, now: Look, reads: Reads) -> str:
     """How the checkout differs from before, or "". Files that the user edits meanwhile are no difference of ours."""
-    if (now.branch, now.oid) != (before.target.branch, before.target.oid):
+    if (now.branch, now.oid) != (attempt.target.branch, attempt.target.oid):
         return f"HEAD is {now.branch or 'detached'} at {now.oid}"
-    if now.unmerged or now.staged != before.look.staged:
+    if now.unmerged or now.staged != attempt.look.staged:
         return "the index holds " + ", ".join(shown(path) for path in (now.unmerged or now.staged)[:5])
     if found := reads.operations():
         return f"{found[0]} in progress"
-    if gone := [path for path in touched_edits(before, reads) if not os.path.lexists(reads.layout.root / path)]:
+    if gone := [path for path in touched_edits(attempt, reads) if not os.path.lexists(reads.layout.root / path)]:
         return "edits are gone: " + ", ".join(map(shown, gone))
     return ""
 
 
-def residue(case: Case, before: Before, reads: Reads) -> list[str]:
+def residue(attempt: Attempt, reads: Reads) -> list[str]:
     """Paths that the merge was to write and that are not as before: it was ended while writing them."""
-    edited = {change.path for change in before.look.changes}
+    edited = {change.path for change in attempt.look.changes}
     now = {change.path for change in reads.target_look().changes} - edited
-    added = standing_in_the_way(case, reads)
-    return [*(change.path for change in case.changed if change.path in now), *added]
+    added = standing_in_the_way(attempt.changed, reads)
+    return [*(change.path for change in attempt.changed if change.path in now), *added]
 
 
-def residue_words(case: Case, before: Before, reads: Reads) -> str:
-    left = residue(case, before, reads)
+def residue_words(attempt: Attempt, reads: Reads) -> str:
+    left = residue(attempt, reads)
     return "left by the merge: " + ", ".join(map(shown, left[:5])) if left else ""
 
 
-def set_residue_aside(case: Case, before: Before, reads: Reads, hands: Hands) -> None:
-    """Move what an ended merge left half-written to the kept place, and restore the tracked files.
+def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands) -> None:
+    """Move what an ended merge left half-written aside, and restore the tracked files.
 
     Moved, not deleted: should one of them be the user's after all, it is there.
     """
-    place = kept_place(reads.layout.common_dir, case.terms.wave_id, f"residue {case.entry.branch}")
-    left = residue(case, before, reads)
+    left = residue(attempt, reads)
     for path in left:
         if os.path.lexists(reads.layout.root / path):
-            keep(reads.layout.root, path, place)
+            keep(reads.layout.root, path, attempt.aside)
     hands.git.restore_files(sorted(reads.tracked(left)) if left else [])

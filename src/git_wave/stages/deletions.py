@@ -12,6 +12,7 @@ from git_wave.model.errors import GitError
 from git_wave.model.paths import Scope, declared_set, shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Case, Gate, Go, Step, Stop
+from git_wave.stages._landed import is_contained, nothing_left_to_judge
 
 
 def check(case: Case, reads: Reads) -> Step:
@@ -31,9 +32,19 @@ def check(case: Case, reads: Reads) -> Step:
     except GitError as error:
         return Stop(case, Reason.DELETION_CHECK_FAILED, str(error))
     case = case.knowing(differences=differences, renames=tuple(renames))
+    if undeclared and by_hand(case, reads):
+        return nothing_left_to_judge(case)
     if undeclared:
         return Stop(case, Reason.BRANCH_CONTAINS_DELETIONS, "\n".join(map(shown, undeclared)))
     return Go(case)
+
+
+def by_hand(case: Case, reads: Reads) -> bool:
+    """Whether somebody brought the same changes over already, these deletions among them."""
+    try:
+        return is_contained(case.pinned, case, reads)
+    except GitError:
+        return False
 
 
 STAGE = Gate("deletions", "Does it delete only what was declared?", check)

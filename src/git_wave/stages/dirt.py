@@ -34,6 +34,8 @@ def check(case: Case, reads: Reads) -> Step:
         return Stop(case, Reason.DIRT_CHECK_FAILED, str(error))
     if look.branch != case.entry.branch:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{case.path} is on {look.branch or 'no branch'}")
+    if look.oid != case.tip:
+        return Stop(case, Reason.BRANCH_MOVED, f"pinned at {case.tip}; the branch stands at {look.oid} now")
     if found:
         return Stop(case, Reason.WORKTREE_DIRTY, "\n".join(found))
     return Go(case.knowing(look=look))

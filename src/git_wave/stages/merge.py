@@ -7,24 +7,47 @@ counts only when HEAD moved by exactly that merge and the user's own edits are a
 
 from __future__ import annotations
 
+import logging
+from typing import Any
+
+from git_wave.git.door import Answer
 from git_wave.git.parse import Look
+from git_wave.git.patience import patiently
 from git_wave.git.reads import Reads, Rehearsal
-from git_wave.model.errors import GitError, GitTimeout, Interrupted
+from git_wave.model.errors import GitError, GitLocked, GitTimeout, Interrupted
 from git_wave.model.names import Oid
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages import _landing
 from git_wave.stages._case import Act, Case, Go, Hands, Step, Stop
+from git_wave.stages._landed import SUBJECT, is_contained
+from git_wave.stages._landing import Attempt
+from git_wave.state.kept import kept_place
+
+chatter = logging.getLogger("git_wave.hooks")
 
 
 def perform(case: Case, reads: Reads, hands: Hands) -> Step:
     try:
         look = reads.target_look()
-        if stop := not_ready(case, reads, look) or would_not_merge(case, reads):
+        if stop := not_ready(case, reads, look):
             return stop
-        if case.base == case.tip:
-            return Go(case.knowing(reason=Reason.ALREADY_LANDED))
-        return merge(case, reads, hands, _landing.note(case, reads, look))
+        tree = planned_tree(case, reads)
+        if not isinstance(tree, str):
+            return tree
+        attempt = Attempt(
+            case.target,
+            case.pinned,
+            case.changed,
+            look,
+            _landing.signs_of(look, reads.layout.root),
+            kept_place(reads.layout.common_dir, case.terms.wave_id, f"residue {case.entry.branch}"),
+        )
+        facts = {"tip": case.pinned, "target": case.target.ref, "target_oid": case.target.oid, "tree": tree}
+        with hands.recorder.step("merge", **facts, edited=[change.path for change in look.changes]) as outcome:
+            return merge(case, reads, hands, attempt, outcome)
+    except GitLocked as error:
+        return Stop(case, Reason.REPO_LOCKED, error.lock_file)
     except (GitError, OSError) as error:
         return Stop(case, Reason.MERGE_FAILED, str(error))
 
@@ -33,11 +56,11 @@ def rehearse(case: Case, reads: Rehearsal) -> Step:
     """The same up to the merge itself, which is pretended: the next entry is tried on top of it."""
     try:
         look = reads.target_look()
-        if stop := not_free(case, reads, look) or would_not_merge(case, reads):
+        if stop := not_free(case, reads, look):
             return stop
-        if case.base == case.tip:
-            return Go(case.knowing(reason=Reason.ALREADY_LANDED))
-        tree, _ = reads.merged_tree(case.target.oid, case.pinned)
+        tree = planned_tree(case, reads)
+        if not isinstance(tree, str):
+            return tree
         edited = {change.path for change in look.changes}
         if overlap := [path for path in reads.changed_paths(case.target.oid, tree) if path in edited]:
             listed = "\n".join(map(shown, overlap))
@@ -66,52 +89,69 @@ def not_free(case: Case, reads: Reads, look: Look) -> Stop | None:
     return None
 
 
-def would_not_merge(case: Case, reads: Reads) -> Stop | None:
+def planned_tree(case: Case, reads: Reads) -> Oid | Step:
+    """The tree that the merge will make; or the step that ends it here, because it would not merge or need not."""
     if case.base == case.tip:
-        return None
-    if problem := reads.identity_problem:
-        return Stop(case, Reason.MERGE_FAILED, f"no identity to commit with; set user.name and user.email\n{problem}")
-    _, conflicts = reads.merged_tree(case.target.oid, case.pinned)
+        return Go(case.knowing(reason=Reason.ALREADY_LANDED))
+    tree, conflicts = reads.merged_tree(case.target.oid, case.pinned)
+    if (conflicts or tree == reads.objects.tree(case.target.oid)) and is_contained(case.pinned, case, reads):
+        return Go(case.knowing(reason=Reason.ALREADY_LANDED))
     if conflicts:
         return Stop(case, Reason.MERGE_FAILED, "\n".join(f"conflict: {shown(path)}" for path in conflicts))
-    if standing := _landing.standing_in_the_way(case, reads):
+    if problem := reads.identity_problem:
+        return Stop(case, Reason.MERGE_FAILED, f"no identity to commit with; set user.name and user.email\n{problem}")
+    if standing := _landing.standing_in_the_way(case.changed, reads):
         return Stop(case, Reason.WOULD_OVERWRITE, "\n".join(map(shown, standing)))
-    return None
+    return tree
 
 
-def merge(case: Case, reads: Reads, hands: Hands, before: _landing.Before) -> Step:
-    subject = f"chore: merge executor worktree ({case.entry.branch})"
+def merge(case: Case, reads: Reads, hands: Hands, attempt: Attempt, outcome: dict[str, Any]) -> Step:
+    """Merge and look at what came of it; `outcome` is what the journal will say."""
     try:
-        answer = hands.git.merge(case.pinned, case.target.ref, subject, case.terms.merge_timeout)
+        answer = patiently(lambda: merge_once(case, reads, hands, attempt), hands.git.lock_patience)
+    except GitLocked as error:
+        return Stop(case, Reason.REPO_LOCKED, error.lock_file)
     except GitTimeout as error:
-        return failed(case, reads, hands, before, Reason.MERGE_TIMED_OUT, str(error))
+        return failed(case, reads, hands, attempt, Reason.MERGE_TIMED_OUT, str(error))
     except Interrupted:
-        _landing.put_back(case, before, reads, hands)
+        _landing.put_back(attempt, reads, hands)
         raise
     said = "\n".join(part.strip() for part in (answer.stderr, answer.text) if part.strip())
     if answer.code != 0:
-        return failed(case, reads, hands, before, Reason.MERGE_FAILED, said)
-    commit, problem = _landing.landed_commit(case, before, reads)
+        return failed(case, reads, hands, attempt, Reason.MERGE_FAILED, said)
+    if heard := "\n".join(line for line in said.splitlines() if not line.startswith("Merge made by the ")):
+        chatter.info("%s", heard)
+    commit, problem = _landing.landed_commit(attempt, reads)
     if commit is None:
-        if reads.objects.commit("HEAD") == before.target.oid:
-            return failed(case, reads, hands, before, Reason.MERGE_FAILED, f"{problem}\n{said}")
-        return Stop(case, Reason.MERGE_FAILED, f"{problem}\n{said}")
-    return landed(case.knowing(merge_commit=commit), reads, before, commit, problem)
+        if reads.objects.commit("HEAD") == attempt.target.oid:
+            return failed(case, reads, hands, attempt, Reason.MERGE_FAILED, f"{problem}\n{said}")
+        return Stop(case.knowing(merge_commit=_landing.merge_below(attempt, reads)), Reason.MERGE_FAILED, problem)
+    outcome["commit"] = commit
+    return landed(case.knowing(merge_commit=commit), reads, attempt, problem)
 
 
-def landed(case: Case, reads: Reads, before: _landing.Before, commit: Oid, problem: str) -> Step:
+def merge_once(case: Case, reads: Reads, hands: Hands, attempt: Attempt) -> Answer:
+    """One try. GitLocked is raised only when the checkout is as it was, so that a repeat is harmless."""
+    subject = SUBJECT.format(branch=case.entry.branch)
+    answer = hands.git.merge(case.pinned, case.target.ref, subject, case.terms.merge_timeout)
+    if answer.code != 0 and answer.lock_file and not _landing.put_back(attempt, reads, hands).detail:
+        raise answer.error()
+    return answer
+
+
+def landed(case: Case, reads: Reads, attempt: Attempt, problem: str) -> Step:
     """Merged. Anything odd about it keeps worktree and branch where they are."""
-    if edits := _landing.touched_edits(before, reads):
+    if edits := _landing.touched_edits(attempt, reads):
         problem = "edits of yours changed while merging: " + ", ".join(map(shown, edits))
-    if missing := _landing.missing_files(case, reads):
+    if missing := _landing.missing_files(attempt, reads):
         problem = "merged, but these files are missing in the checkout: " + ", ".join(map(shown, missing))
     if problem:
-        return Stop(case, Reason.MERGE_FAILED, f"{problem}\nthe merge commit is {commit}")
+        return Stop(case, Reason.MERGE_FAILED, f"{problem}\nthe merge commit is {case.merge_commit}")
     return Go(case)
 
 
-def failed(case: Case, reads: Reads, hands: Hands, before: _landing.Before, reason: Reason, detail: str) -> Stop:
-    outcome = _landing.put_back(case, before, reads, hands)
+def failed(case: Case, reads: Reads, hands: Hands, attempt: Attempt, reason: Reason, detail: str) -> Stop:
+    outcome = _landing.put_back(attempt, reads, hands)
     return Stop(case, reason, "\n".join(filter(None, (detail, outcome.detail))), halt=outcome.halt)
 
 

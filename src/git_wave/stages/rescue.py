@@ -13,14 +13,11 @@ from git_wave.git.reads import Reads, Rehearsal
 from git_wave.model.errors import GitError
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Act, Case, Go, Hands, Step, Stop
-from git_wave.state.artifacts import NotRescued, Rescued, compare_artifact, copy_artifact, find_summaries
+from git_wave.state.artifacts import NotRescued, Rescued, compare_artifact, find_summaries
 
 
 def perform(case: Case, reads: Reads, hands: Hands) -> Step:
-    def copy(source: Path, target: Path, path: str) -> Rescued:
-        return copy_artifact(source, target, path, hands.home / "tmp")
-
-    return rescue(case, reads, copy)
+    return rescue(case, reads, hands.rescue)
 
 
 def rehearse(case: Case, reads: Rehearsal) -> Step:

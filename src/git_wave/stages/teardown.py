@@ -14,7 +14,7 @@ from git_wave.git.parse import Look
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads, Rehearsal
 from git_wave.model.entry import Advice
-from git_wave.model.errors import GitError
+from git_wave.model.errors import GitError, GitLocked
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._absence import accept_absent
@@ -22,7 +22,7 @@ from git_wave.stages._case import Act, Case, Go, Hands, Status, Step, Stop
 from git_wave.stages._lock import is_harness_lock
 from git_wave.stages.dirt import uncommitted
 from git_wave.state.artifacts import NotRescued, digest_of
-from git_wave.state.kept import keep, kept_place, sort_ignored
+from git_wave.state.kept import kept_place, sort_ignored
 
 
 def perform(case: Case, reads: Reads, hands: Hands) -> Step:
@@ -59,15 +59,15 @@ def take_worktree(case: Case, reads: Reads, hands: Hands) -> Step:
         return stop
     warnings: list[Advice] = []
     try:
-        dropped = set_ignored_aside(case, worktree, look, reads, warnings)
+        dropped = set_ignored_aside(case, worktree, look, reads, hands, warnings)
         if reason is not None:
             hands.git.unlock_worktree(worktree.path)
-        hands.git.remove_worktree(worktree.path)
+        hands.git.remove_worktree(worktree.path, case.pinned)
     except (OSError, GitError) as error:
         if reads.presence(case.path) is Presence.GONE:
             return gone_meanwhile(case, reads, hands, str(error))
         relock(worktree, reason, hands)
-        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, str(error), tuple(warnings))
+        return replace(refused_by_git(case, error, Reason.WORKTREE_REMOVE_FAILED), warnings=tuple(warnings))
     if reads.presence(case.path) is not Presence.GONE:
         detail = f"git reported success, but {case.path} is still there"
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
@@ -111,12 +111,14 @@ def relock(worktree: Worktree, reason: str | None, hands: Hands) -> None:
         return
 
 
-def set_ignored_aside(case: Case, worktree: Worktree, look: Look, reads: Reads, warnings: list[Advice]) -> int:
+def set_ignored_aside(
+    case: Case, worktree: Worktree, look: Look, reads: Reads, hands: Hands, warnings: list[Advice]
+) -> int:
     """Carry ignored files that no build makes again to the kept place; the number of the others."""
     place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
     sorting = sort_ignored(worktree.path, [path for path in look.ignored if path not in case.rescued])
     for path in sorting.keep:
-        kept = keep(worktree.path, path, place)
+        kept = hands.keep(worktree.path, path, place)
         warnings.append(case.warning(Reason.IGNORED_OUTPUT_KEPT, str(kept), f"was {shown(path)}"))
     return sorting.dropped
 
@@ -146,29 +148,40 @@ def take_registration(case: Case, reads: Reads, hands: Hands) -> Step:
             return stop
         if registered.locked is not None:
             hands.git.unlock_worktree(case.path)
-        hands.git.drop_registration(case.path)
+        hands.git.drop_registration(case.path, case.pinned)
     except GitError as error:
         try:
             if not reads.is_registered(case.path):
                 return Go(case)
         except GitError:
             pass
-        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, str(error))
+        return refused_by_git(case, error, Reason.WORKTREE_REMOVE_FAILED)
     return Go(case)
 
 
 def take_branch(case: Case, reads: Reads, hands: Hands) -> Step:
     """Delete the branch if it still stands at the merged commit and nobody has it checked out."""
     try:
+        if reads.objects.commit(case.ref) is None:
+            return Go(case)
         if elsewhere := reads.heads_on(case.ref):
             detail = "checked out in " + ", ".join(elsewhere)
             return Stop(case, Reason.BRANCH_DELETE_FAILED, detail, status=Status.WARNING)
-        hands.git.delete_branch(case.ref, case.pinned)
+        hands.git.delete_branch(case.entry.branch, case.pinned, case.terms.wave_id)
         if case.entry.branch in case.terms.configured_branches:
             hands.git.remove_branch_config(case.entry.branch)
+    except GitLocked as error:
+        return refused_by_git(case, error, Reason.REPO_LOCKED)
     except (GitError, OSError) as error:
         return branch_stays(case, reads, str(error))
     return Go(case)
+
+
+def refused_by_git(case: Case, error: Exception, reason: Reason) -> Stop:
+    """Git did not do it: because somebody holds a lock file, or for another reason."""
+    if isinstance(error, GitLocked):
+        return Stop(case, Reason.REPO_LOCKED, error.lock_file)
+    return Stop(case, reason, str(error))
 
 
 def branch_stays(case: Case, reads: Reads, why: str) -> Step:

@@ -1,0 +1,176 @@
+"""The journal of a wave: append-only, one line a step, on the disk before the step.
+
+A wave that is killed leaves a journal without a last line, and perhaps with a torn one. Whoever runs next reads
+from it what was under way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from git_wave.model.recording import JournalError
+from git_wave.state.atomic import sync_directory
+
+VERSION = 1
+Event = Mapping[str, Any]
+
+
+def waves_dir(common_dir: Path) -> Path:
+    return common_dir / "git-wave" / "waves"
+
+
+def journal_path(common_dir: Path, wave_id: str) -> Path:
+    return waves_dir(common_dir) / f"{wave_id}.jsonl"
+
+
+class Journal:
+    """A journal being written. Every line is synced before the call returns."""
+
+    def __init__(self, path: Path, seq: int = 0) -> None:
+        self._path = path
+        self._seq = seq
+        self.before_first_change: Callable[[], None] | None = None
+        self._entry: int | None = None
+        self._branch: str | None = None
+
+    @classmethod
+    def create(cls, path: Path) -> Journal:
+        """Raises JournalError, also when there is one of that name already."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+            sync_directory(path.parent)
+        except OSError as error:
+            raise JournalError(f"{path}: {error.strerror}") from error
+        return cls(path)
+
+    @classmethod
+    def reopen(cls, history: History) -> Journal:
+        """Go on with a journal that has no end; a torn last line is cut off. Raises JournalError."""
+        try:
+            os.truncate(history.path, history.whole_bytes)
+        except OSError as error:
+            raise JournalError(f"{history.path}: {error.strerror}") from error
+        return cls(history.path, max((event["seq"] for event in history.events), default=0))
+
+    def about(self, entry: int | None, branch: str | None) -> None:
+        """What follows is about this entry."""
+        self._entry, self._branch = entry, branch
+
+    def write(self, event: str, **facts: Any) -> int:
+        """Append one line and return its number. Raises JournalError."""
+        self._seq += 1
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"v": VERSION, "seq": self._seq, "at": at, "event": event, **facts}
+        data = f"{json.dumps(line)}\n".encode()
+        try:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+            try:
+                while data:
+                    data = data[os.write(descriptor, data) :]
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise JournalError(f"{self._path}: {error.strerror}") from error
+        return self._seq
+
+    @contextmanager
+    def step(self, action: str, **facts: Any) -> Iterator[dict[str, Any]]:
+        if first := self.before_first_change:
+            self.before_first_change = None
+            first()
+        intent = self.write("intent", action=action, entry=self._entry, branch=self._branch, **facts)
+        outcome: dict[str, Any] = {}
+        try:
+            yield outcome
+        except BaseException as error:
+            self._note("failed", intent=intent, why=f"{type(error).__name__}: {error}")
+            raise
+        self._note("done", intent=intent, **outcome)
+
+    def _note(self, event: str, **facts: Any) -> None:
+        """What happened has happened, noted or not; the next intent will not be written either."""
+        try:
+            self.write(event, **facts)
+        except JournalError:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A journal as read. `whole_bytes` is where the last whole line ends."""
+
+    path: Path
+    events: tuple[Event, ...]
+    whole_bytes: int
+
+    @property
+    def id(self) -> str:
+        return self.path.name.removesuffix(".jsonl")
+
+    @property
+    def began(self) -> Event | None:
+        return next((event for event in self.events if event["event"] == "began"), None)
+
+    @property
+    def ended(self) -> Event | None:
+        return next((event for event in self.events if event["event"] == "ended"), None)
+
+    @property
+    def entries(self) -> tuple[Event, ...]:
+        """How each entry ended; one that a crash cut short is not among them."""
+        return tuple(event for event in self.events if event["event"] == "entry")
+
+    def intents(self, action: str) -> Iterator[tuple[Event, Event | None]]:
+        """Each intent of that kind, with what came of it: a `done` or `failed` line, or None."""
+        closed = {event["intent"]: event for event in self.events if event["event"] in ("done", "failed")}
+        for event in self.events:
+            if event["event"] == "intent" and event["action"] == action:
+                yield event, closed.get(event["seq"])
+
+    @property
+    def head(self) -> str | None:
+        """Where it left the target: at its last merge, else where it found it."""
+        merges = [done["commit"] for _, done in self.intents("merge") if done and done.get("commit")]
+        if self.ended and self.ended.get("head"):
+            return str(self.ended["head"])
+        return str(merges[-1]) if merges else str(self.began["head"]) if self.began else None
+
+
+def load_history(path: Path) -> History:
+    """Read a journal; lines of an unknown version and a torn last one are passed over. Raises OSError."""
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    events = []
+    for line in data[:whole].split(b"\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and event.get("v") == VERSION and "seq" in event and "event" in event:
+            events.append(event)
+    return History(path, tuple(events), whole)
+
+
+def list_histories(common_dir: Path) -> list[History]:
+    """All journals, oldest first. Raises OSError."""
+    try:
+        paths = sorted(waves_dir(common_dir).glob("*.jsonl"))
+    except FileNotFoundError:
+        return []
+    return [load_history(path) for path in paths]
+
+
+def new_wave_id(common_dir: Path, now: datetime) -> str:
+    """An id that sorts after every one there is, even when the clock went back."""
+    wanted = f"{now:%Y%m%dT%H%M%S%f}Z"
+    latest = max((path.stem for path in waves_dir(common_dir).glob("*.jsonl")), default="")
+    return wanted if wanted > latest else f"{latest}-1"
