@@ -45,7 +45,6 @@ class Writes:
             **MERGE_PINS,
             "pull.twohead": "ort",
             f"branch.{target.removeprefix('refs/heads/')}.mergeOptions": "",
-            "user.useConfigOnly": "true",
         }
         flags = [
             *("--no-ff", "--no-squash", "--commit", "--no-edit", "--no-autostash", "--no-rerere-autoupdate"),

@@ -181,10 +181,9 @@ def put_back(attempt: Attempt, reads: Reads, hands: Hands) -> PutBack:
             problem = str(error)
         if not problem:
             break
-    mid_merge = reads.is_mid_merge()
-    if mid_merge:
+    if reads.is_mid_merge():
         return PutBack(halt=True, detail=f"the checkout is still mid-merge: {problem or 'MERGE_HEAD stands'}")
-    return PutBack(halt=bool(problem), detail=problem and f"the checkout is not as before: {problem}")
+    return PutBack(halt=False, detail=problem and f"the checkout is not as before: {problem}")
 
 
 def head_moved(attempt: Attempt, reads: Reads) -> str:
@@ -226,6 +225,9 @@ def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands) -> None:
 
     Moved, not deleted: should one of them be the user's after all, it is there.
     """
+    look = reads.target_look()
+    if reads.operations() or look.staged or look.unmerged:
+        return  # still git's to undo, and harder for the user to undo once files were moved
     left = residue(attempt, reads)
     for path in left:
         if os.path.lexists(reads.layout.root / path):

@@ -170,8 +170,6 @@ def take_branch(case: Case, reads: Reads, hands: Hands) -> Step:
         hands.git.delete_branch(case.entry.branch, case.pinned, case.terms.wave_id)
         if case.entry.branch in case.terms.configured_branches:
             hands.git.remove_branch_config(case.entry.branch)
-    except GitLocked as error:
-        return refused_by_git(case, error, Reason.REPO_LOCKED)
     except (GitError, OSError) as error:
         return branch_stays(case, reads, str(error))
     return Go(case)
