@@ -165,7 +165,8 @@ def test_a_path_that_only_an_earlier_entry_brought_is_in_nobodys_way(world: Worl
 
     assert run.code == 0, run.doc
     assert world.landed(one)
-    assert world.landed(two)
+    assert run.outcome(two) == ("merged_removed", "already_landed")
+    assert two.branch not in world.branches()
 
 
 def test_an_ignored_file_of_the_users_that_the_branch_never_names_stays(world: World) -> None:
