@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.points import summary_line
 from support.sealed import seal, sealed_variables
 from support.shim import Shim, install_shim
 from support.world import World, build_template
@@ -39,3 +40,8 @@ def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _sealed: None, world: 
     shim = install_shim(monkeypatch, tmp_path / "shim")
     yield shim
     assert not shim.complaints(), "a rule's own commands did not work"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if line := summary_line(report for reports in terminalreporter.stats.values() for report in reports):
+        terminalreporter.write_line(line)
