@@ -93,8 +93,7 @@ def test_no_room_for_gits_output_is_told(built: Five, tmp_path: Path, monkeypatc
     before = five.world.snapshot()
     with small_disk(tmp_path / "tmp", 4):
         fill(tmp_path / "tmp", 0)
-        monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-        monkeypatch.setattr("tempfile.tempdir", None)
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
         assert not assert_told(five), "it cannot have ended well"
     monkeypatch.undo()
     assert five.world.snapshot() == before
