@@ -1,4 +1,4 @@
-"""Every journal write cut at every class of byte, by a kill or by a disk that fails. The same command again finishes."""
+"""Every journal write cut at every class of byte, by a kill or a failing disk. The same command again finishes."""
 
 import errno
 import os
@@ -41,7 +41,9 @@ class Faulty:
     deadly: bool
     lines: int = 0
     journals: set[int] = field(default_factory=set)
-    real: dict[str, Any] = field(default_factory=lambda: {n: getattr(os, n) for n in ("open", "write", "fsync", "close")})
+    real: dict[str, Any] = field(
+        default_factory=lambda: {n: getattr(os, n) for n in ("open", "write", "fsync", "close")}
+    )
 
     def install(self) -> None:
         for name in self.real:

@@ -14,15 +14,8 @@ Record = Callable[[str, object], None]
 DISK = 8192
 PAGE = 4096
 STEP = 11
-READ_ONLY = [
-    "main/.git",
-    "main/.git/objects",
-    "main/.git/refs",
-    "main/.git/refs/heads",
-    "main/.git/worktrees",
-    "main",
-    "wt",
-]
+READ_ONLY = ["main/.git", "wt"]
+DEEPER = ["main/.git/objects", "main/.git/refs", "main/.git/refs/heads", "main/.git/worktrees", "main"]
 
 
 def assert_told(five: Five, argv: tuple[str, ...] = ()) -> bool:
@@ -77,15 +70,27 @@ def test_any_other_amount_of_room_is_told_and_with_room_the_same_command_finishe
     check_sizes(built, tmp_path, start, record_property)
 
 
+def check_read_only(built: Five, place: Path, where: str, record: Record) -> None:
+    with fault_points("read-only", record) as points, points.at(where):
+        five = copy_five(built, place, dict(os.environ))
+        with read_only(five.world.tmp / where):
+            assert not assert_told(five), "it cannot have ended well"
+        five.finish()
+
+
 @pytest.mark.parametrize("where", READ_ONLY)
 def test_a_directory_that_cannot_be_written_is_told_and_then_the_same_command_finishes(
     built: Five, tmp_path: Path, record_property: Record, where: str
 ) -> None:
-    with fault_points("read-only", record_property) as points, points.at(where):
-        five = copy_five(built, tmp_path / "five", dict(os.environ))
-        with read_only(five.world.tmp / where):
-            assert not assert_told(five), "it cannot have ended well"
-        five.finish()
+    check_read_only(built, tmp_path / "five", where, record_property)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("where", DEEPER)
+def test_another_directory_that_cannot_be_written_is_told_and_then_the_same_command_finishes(
+    built: Five, tmp_path: Path, record_property: Record, where: str
+) -> None:
+    check_read_only(built, tmp_path / "five", where, record_property)
 
 
 def test_no_room_for_gits_output_is_told(built: Five, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def orphan(five: Five, hook: StuckHook) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 1])
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("number", [1, pytest.param(3, marks=pytest.mark.deep)])
 def test_an_orphaned_merge_ends_while_the_rerun_starts(
     scene: Scene, shim: Shim, hooks: list[StuckHook], code: int, number: int
 ) -> None:

@@ -40,22 +40,34 @@ class Event:
 
 
 EVENTS = {
-    "a commit": Event("cd wt/one && echo late >late.txt && git add late.txt && git commit -qm late && git rev-parse HEAD", blocks=True),
+    "a commit": Event(
+        "cd wt/one && echo late >late.txt && git add late.txt && git commit -qm late && git rev-parse HEAD", blocks=True
+    ),
     "an edit": Event(f"cd wt/one && printf '{LATE[:-1]}\\n' >README.md && echo edited", kept=True, blocks=True),
-    "a new untracked file": Event(f"cd wt/one && printf '{LATE[:-1]}\\n' >fresh.txt && echo written", kept=True, blocks=True),
+    "a new untracked file": Event(
+        f"cd wt/one && printf '{LATE[:-1]}\\n' >fresh.txt && echo written", kept=True, blocks=True
+    ),
     "a new ignored output": Event(f"cd wt/one && printf '{LATE[:-1]}\\n' >late.log && echo written", kept=True),
     "a branch switch": Event("cd wt/one && git switch -qc elsewhere && git rev-parse HEAD", blocks=True),
     "a lock": Event("cd wt/one && git worktree lock --reason='do not touch' . && echo locked", blocks=True),
     "a removal": Event("[ -d wt/one ] && rm -rf wt/one && echo removed"),
-    "a reappearance": Event("[ -d drawer ] && mv drawer wt/one && echo back", absent_at_first=True, blocks=True, kept=True),
+    "a reappearance": Event(
+        "[ -d drawer ] && mv drawer wt/one && echo back", absent_at_first=True, blocks=True, kept=True
+    ),
     "an empty reappearance": Event("mkdir wt/one && echo back", absent_at_first=True, blocks=True),
     "a commit in the main checkout": Event(
-        "cd main && echo mine >mine.txt && git add mine.txt && git commit -qm mine -- mine.txt && git rev-parse HEAD", in_main=True
+        "cd main && echo mine >mine.txt && git add mine.txt && git commit -qm mine -- mine.txt && git rev-parse HEAD",
+        in_main=True,
     ),
-    "a branch switch in the main checkout": Event("cd main && git switch -qc topic && git rev-parse HEAD", in_main=True, blocks=True),
-    "an edit in the main checkout": Event(f"cd main && printf '{LATE[:-1]}\\n' >setup.cfg && echo edited", in_main=True, kept=True),
+    "a branch switch in the main checkout": Event(
+        "cd main && git switch -qc topic && git rev-parse HEAD", in_main=True, blocks=True
+    ),
+    "an edit in the main checkout": Event(
+        f"cd main && printf '{LATE[:-1]}\\n' >setup.cfg && echo edited", in_main=True, kept=True
+    ),
     "a worktree added and others pruned": Event(
-        "cd main && git worktree add -qb theirs ../wt/theirs HEAD && git worktree prune && git -C ../wt/theirs rev-parse HEAD", in_main=True
+        "cd main && git worktree add -qb theirs ../wt/theirs && git worktree prune && git rev-parse theirs",
+        in_main=True,
     ),
 }
 STEP = 19
@@ -67,7 +79,12 @@ REST = [(event, start) for event in EVENTS for start in range(1, STEP + 1) if (e
 def write_script(scene: Scene, event: Event) -> Path:
     """The event as a program that notes what it did, or nothing when it could not."""
     script = scene.world.tmp / "event"
-    lines = ["#!/bin/sh", f"cd {scene.world.tmp} || exit", f"did=$({event.script}) && echo \"$did\" >{scene.world.tmp}/did", "exit 0"]
+    lines = [
+        "#!/bin/sh",
+        f"cd {scene.world.tmp} || exit",
+        f'did=$({event.script}) && echo "$did" >{scene.world.tmp}/did',
+        "exit 0",
+    ]
     script.write_text("\n".join(lines) + "\n")
     script.chmod(0o755)
     return script
@@ -94,7 +111,7 @@ def check_event(world: World, shim: Shim, event: Event, number: int) -> bool:
         assert world.reachable(did), f"a commit made meanwhile is not reachable: {did}"
         in_refs = world.git("for-each-ref", "--contains", did, "--format=%(refname)", "refs/heads")
         assert in_refs, "a commit made meanwhile is on no branch any more"
-    if did and event.kept or event.absent_at_first and event.kept:
+    if event.kept and (did or event.absent_at_first):
         assert_kept_somewhere(scene, LATE)
     if did == "locked" and world.worktrees().get(str(scene.agent.path)) is None:
         raise AssertionError("a worktree that somebody locked is gone")

@@ -36,7 +36,7 @@ class Five:
         assert self.start in reachable, "the old HEAD is no longer reachable"
         changed = [path for path, text in EDITS.items() if (self.world.root / path).read_text() != text]
         assert not changed, f"edits of the user's changed: {changed}"
-        wanted = [path for path in (self.world.worktree_dir / "summary" / SUMMARY, self.world.root / SUMMARY)]
+        wanted = [self.world.worktree_dir / "summary" / SUMMARY, self.world.root / SUMMARY]
         assert any(path.exists() and path.read_text() == "done\n" for path in wanted), "the SUMMARY is gone"
         assert set(self._outputs()) == {"output\n"}, "the ignored output is gone"
 

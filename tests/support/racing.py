@@ -67,7 +67,8 @@ def assert_others_untouched(scene: Scene, *, pruned: bool = False) -> None:
 def assert_kept_somewhere(scene: Scene, text: str) -> None:
     """Content that nobody committed: in a file, anywhere in the scene, or in what HEAD holds."""
     found = [place for place, content in files_below(scene.world.tmp).items() if content == text.encode()]
-    found += [name for name in (scene.world.root / ".git/git-wave").rglob("*") if name.is_file() and name.read_bytes() == text.encode()]
+    ours = (scene.world.root / ".git/git-wave").rglob("*")
+    found += [str(path) for path in ours if path.is_file() and path.read_bytes() == text.encode()]
     assert found, f"lost: {text!r}"
 
 
@@ -77,7 +78,9 @@ def assert_honest(scene: Scene, run: Run) -> None:
     for agent in (scene.agent, scene.second):
         told = [entry for entry in run.entries if entry["branch"] == agent.branch]
         if not told:
-            assert agent.branch in [entry["branch"] for entry in run.doc["result"]["pending"]], "an entry is not told of"
+            assert agent.branch in [entry["branch"] for entry in run.doc["result"]["pending"]], (
+                "an entry is not told of"
+            )
             continue
         (entry,) = told
         if entry["status"] in ("merged_removed", "warning"):
