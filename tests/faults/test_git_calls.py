@@ -22,7 +22,7 @@ FAILING = {
     "failing after its work": '"$real" "$@"; exit 128',
 }
 KINDS = {**DEADLY, **FAILING}
-STEP = 17
+STEP = 29
 SAMPLE = [(kind, 1 + 3 * number) for number, kind in enumerate(KINDS)]
 REST = [(kind, start) for kind in KINDS for start in range(1, STEP + 1) if (kind, start) not in SAMPLE]
 Record = Callable[[str, object], None]

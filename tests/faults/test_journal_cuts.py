@@ -27,7 +27,7 @@ CUTS: dict[str, Callable[[bytes], bytes] | None] = {
 AFTER = "after the fsync"
 DEADLY = [*CUTS, AFTER]
 KINDS = [("killed", cut) for cut in DEADLY] + [("failing", cut) for cut in CUTS]
-STEP = 23
+STEP = 37
 SAMPLE = [(*kind, 1 + 2 * number) for number, kind in enumerate(KINDS)]
 REST = [(*kind, start) for kind in KINDS for start in range(1, STEP + 1) if (*kind, start) not in SAMPLE]
 

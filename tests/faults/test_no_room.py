@@ -13,7 +13,7 @@ from support.points import fault_points
 Record = Callable[[str, object], None]
 DISK = 8192
 PAGE = 4096
-STEP = 11
+STEP = 22
 READ_ONLY = ["main/.git", "wt"]
 DEEPER = ["main/.git/objects", "main/.git/refs", "main/.git/refs/heads", "main/.git/worktrees", "main"]
 

@@ -70,7 +70,7 @@ EVENTS = {
         in_main=True,
     ),
 }
-STEP = 19
+STEP = 29
 MOST_CALLS = 80
 SAMPLE = [(event, 1 + (5 * number) % STEP) for number, event in enumerate(EVENTS)]
 REST = [(event, start) for event in EVENTS for start in range(1, STEP + 1) if (event, start) not in SAMPLE]

@@ -74,7 +74,7 @@ def assert_kept_somewhere(scene: Scene, text: str) -> None:
 
 def assert_honest(scene: Scene, run: Run) -> None:
     """What the result says of each entry is what plain git says."""
-    world = scene.world
+    world, target = scene.world, run.doc["wave"]["target"]
     for agent in (scene.agent, scene.second):
         told = [entry for entry in run.entries if entry["branch"] == agent.branch]
         if not told:
@@ -84,7 +84,7 @@ def assert_honest(scene: Scene, run: Run) -> None:
             continue
         (entry,) = told
         if entry["status"] in ("merged_removed", "warning"):
-            assert world.git_code("merge-base", "--is-ancestor", agent.tip, "main") == 0, f"not merged: {entry}"
+            assert world.git_code("merge-base", "--is-ancestor", agent.tip, target) == 0, f"not merged: {entry}"
         if entry["status"] == "merged_removed":
             left = agent.branch in world.branches() or world.registered(agent)
             assert not left, f"not cleared away: {entry}"
