@@ -41,6 +41,7 @@ bench: $(READY)
 generate: $(READY)
 	$(BIN)/git-wave schema manifest > schemas/manifest.schema.json
 	$(BIN)/git-wave schema result > schemas/result.schema.json
+	$(BIN)/git-wave schema journal > schemas/journal.schema.json
 	$(BIN)/git-wave explain --format markdown > docs/REASONS.md
 
 clean:

@@ -151,10 +151,12 @@ def show_findings(
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(["manifest", "result"]))
+@click.argument("name", type=click.Choice(["manifest", "result", "journal"]))
 def schema(name: str) -> int:
-    """Print the JSON Schema of a manifest or of a result."""
-    from git_wave.model.result import result_schema
+    """Print the JSON Schema of a manifest, of a result, or of a line of a journal."""
+    from git_wave.model.journal import journal_schema  # noqa: PLC0415
+    from git_wave.model.result import result_schema  # noqa: PLC0415
 
-    click.echo(json.dumps(manifest_schema() if name == "manifest" else result_schema(), indent=2))
+    schemas = {"manifest": manifest_schema, "result": result_schema, "journal": journal_schema}
+    click.echo(json.dumps(schemas[name](), indent=2))
     return 0

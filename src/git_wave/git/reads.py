@@ -230,6 +230,14 @@ class Reads(AbstractContextManager["Reads"]):
         lines = self._door.run(self.layout.root, ["cherry", head, tip]).text.splitlines()
         return bool(lines) and all(line.startswith("- ") for line in lines)
 
+    def backup_refs(self) -> dict[Ref, Oid]:
+        """Every ref of ours with the commit it keeps."""
+        answer = self._door.run(
+            self.layout.root, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/git-wave/"]
+        )
+        pairs = (line.split(" ", 1) for line in answer.text.splitlines())
+        return {Ref(name): Oid(oid) for oid, name in pairs}
+
     def index_tree(self) -> Oid:
         """The tree that the checkout's index holds. Raises GitError, also when it has unmerged paths."""
         return Oid(self._door.run(self.layout.root, ["write-tree"]).text.strip())

@@ -440,7 +440,7 @@ EXPLANATIONS: dict[Reason, Explanation] = {
         (Kind.UNDO,),
         "",
         "The target is back where the wave found it, and branches and worktrees stand where they stood.",
-        "Nothing to do; `git wave undo` takes the undo back too.",
+        "Nothing to do; `git wave undo` with the id of the undo takes that back too.",
     ),
     Reason.UNDO_BLOCKED: Explanation(
         (Kind.UNDO,),

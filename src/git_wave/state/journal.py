@@ -140,6 +140,7 @@ class History:
     def head(self) -> str | None:
         """Where it left the target: at its last merge, else where it found it."""
         merges = [done["commit"] for _, done in self.intents("merge") if done and done.get("commit")]
+        merges += [intent["to"] for intent, done in self.intents("move_target") if done and done["event"] == "done"]
         if self.ended and self.ended.get("head"):
             return str(self.ended["head"])
         return str(merges[-1]) if merges else str(self.began["head"]) if self.began else None
