@@ -174,7 +174,7 @@ class Shortened:
 
     def write(self, text: str) -> int:
         self.said += text
-        self._stream.write(self._prefix.sub(lambda match: " " if match[1] else "", text))
+        self._stream.write(self._prefix.sub(lambda match: "\n" if match[1] else "", text))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
