@@ -71,7 +71,7 @@ def test_demo_shows_the_repository_before_and_after(place: Path) -> None:
     assert str(place) not in out
 
 
-def test_demo_is_plain_and_fits_80_columns_in_a_pipe(place: Path) -> None:
+def test_demo_is_plain_and_fits_80_columns_in_a_pipe() -> None:
     answer = call_program("git-wave", "demo")
 
     assert (answer.code, answer.err) == (0, "")

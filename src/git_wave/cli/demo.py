@@ -208,6 +208,8 @@ def land(demo: Demo) -> tuple[int, str]:
     try:
         os.environ.clear()
         os.environ.update(demo.environ)
+        if not sys.stdout.isatty():
+            os.environ.setdefault("COLUMNS", "80")
         with redirect_stdout(out):
             code = run(["--manifest", str(demo.manifest), "--format", "text"], prog="cleanup-wave")
     finally:
