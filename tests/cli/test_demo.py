@@ -72,7 +72,8 @@ def test_demo_shows_the_repository_before_and_after(place: Path) -> None:
 
 
 def test_demo_is_plain_and_fits_80_columns_in_a_pipe() -> None:
-    answer = call_program("git-wave", "demo")
+    # Said outright: readline, where pytest loads it, exports a width that os.environ does not show.
+    answer = call_program("git-wave", "demo", env=dict(os.environ))
 
     assert (answer.code, answer.err) == (0, "")
     assert "\x1b" not in answer.out
