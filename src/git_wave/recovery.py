@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from git_wave.git.parse import Change, Look
+from git_wave.git.processes import end_group
 from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError
 from git_wave.model.names import Oid, Ref
@@ -107,7 +108,5 @@ def orphans_of(run_id: str) -> list[Any]:
 
 
 def end_all(processes: list[Any]) -> None:
-    from git_wave.git.door import end_group
-
     for process in processes:
         end_group(process.pid)

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from git_wave.git.door import Door
-from git_wave.git.reads import Layout, Reads
+from git_wave.git.layout import Layout
+from git_wave.git.reads import Reads
+from git_wave.git.rehearsal import rehearsal
 from git_wave.git.writes import Writes
 from git_wave.model.entry import Entry, Manifest
 from git_wave.model.errors import GitError, GitLocked, Refusal
@@ -46,11 +48,7 @@ def run_wave(door: Door, layout: Layout, request: Request) -> tuple[str, WaveOut
     """The run's id and its outcome. Raises Refusal when nothing may be touched, and nothing was."""
     with ExitStack() as stack:
         if request.dry_run:
-            reads = stack.enter_context(Reads(door, layout))
-            wave_id = new_wave_id(layout.common_dir, request.now)
-            target = require_target(reads, request.expect_branch)
-            terms = terms_for(request, wave_id, reads)
-            return wave_id, Wave(request.manifest, target, terms, reads, None, request.observer).run()
+            return rehearse_wave(door, layout, request)
         stack.enter_context(wave_lock(layout.common_dir, request.wait))
         wave_id = new_wave_id(layout.common_dir, request.now)
         door = door.with_variables({MARK: wave_id})
@@ -63,6 +61,15 @@ def run_wave(door: Door, layout: Layout, request: Request) -> tuple[str, WaveOut
         outcome = Wave(request.manifest, target, terms, reads, hands, JournalKeeper(journal, request.observer)).run()
         close(journal, outcome)
         return wave_id, outcome
+
+
+def rehearse_wave(door: Door, layout: Layout, request: Request) -> tuple[str, WaveOutcome]:
+    """The dry run: no lock, no journal, no hands."""
+    with rehearsal(door, layout) as reads:
+        wave_id = new_wave_id(layout.common_dir, request.now)
+        target = require_target(reads, request.expect_branch)
+        terms = terms_for(request, wave_id, reads)
+        return wave_id, Wave(request.manifest, target, terms, reads, None, request.observer).run()
 
 
 def terms_for(request: Request, wave_id: str, reads: Reads) -> WaveTerms:

@@ -10,7 +10,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from git_wave.git.reads import Reads, Rehearsal
+from git_wave.git.reads import Reads
+from git_wave.git.rehearsal import Rehearsal
 from git_wave.model.entry import Advice, Entry, InvalidEntry, Manifest
 from git_wave.model.errors import GitError, GitLocked, Interrupted, Refusal
 from git_wave.model.names import Oid, heads_ref
@@ -66,7 +67,10 @@ class Observer:
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """All that a run needs: what to land, where, on what terms, and with which hands (none: a dry run)."""
+    """All that a run needs: what to land, where, on what terms, and with which hands.
+
+    Without hands it is a dry run, and `reads` is a `Rehearsal`.
+    """
 
     manifest: Manifest
     target: Target
@@ -79,7 +83,7 @@ class Wave:
         """Never raises for what an entry is like; Interrupted ends up in the outcome."""
         entries = self.manifest.entries
         self.observer.wave_began(len(entries))
-        reads = self.reads if self.hands else self.reads.rehearsal()
+        reads = self.reads
         ended: list[Ended] = []
         target, signum, halted = self.target, None, False
         for number, entry in enumerate(entries):

@@ -18,7 +18,7 @@ from git_wave.cli.logs import logging_to
 from git_wave.cli.options import Filled, FilledPath, Seconds, manifest_option
 from git_wave.cli.repository import Repository, open_repository
 from git_wave.cli.signals import caught
-from git_wave.git.reads import layout_of
+from git_wave.git.layout import layout_of
 from git_wave.model.entry import Manifest
 from git_wave.model.errors import Interrupted, Refusal
 from git_wave.model.interrupts import Interrupts

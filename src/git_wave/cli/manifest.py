@@ -154,8 +154,8 @@ def show_findings(
 @click.argument("name", type=click.Choice(["manifest", "result", "journal"]))
 def schema(name: str) -> int:
     """Print the JSON Schema of a manifest, of a result, or of a line of a journal."""
-    from git_wave.model.journal import journal_schema  # noqa: PLC0415
-    from git_wave.model.result import result_schema  # noqa: PLC0415
+    from git_wave.model.journal import journal_schema
+    from git_wave.model.result import result_schema
 
     schemas = {"manifest": manifest_schema, "result": result_schema, "journal": journal_schema}
     click.echo(json.dumps(schemas[name](), indent=2))

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from git_wave.git.door import Door
-from git_wave.git.reads import Layout, layout_of, read_config
+from git_wave.git.layout import Layout, layout_of, read_config, read_setting
 from git_wave.model.errors import GitError, Refusal
 from git_wave.model.interrupts import Interrupts
 from git_wave.model.manifest import root_in
 from git_wave.model.names import DEFAULT_BRANCH_PATTERN
 from git_wave.model.reasons import Reason
-from git_wave.settings import GIT_TIMEOUT, Settings, settings_from
+from git_wave.settings import GIT_TIMEOUT, Settings, pattern, settings_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,17 @@ def open_repository(
 
 
 def branch_pattern_for(document: Any) -> str:
-    """The branch pattern that holds for a parsed manifest: its repository's, or the default outside of one."""
+    """The branch pattern that holds for a parsed manifest: its repository's, else the default.
+
+    One question to git and no more: `record-agent` asks it once per agent.
+    """
     try:
-        return open_repository(Path(root_in(document) or Path.cwd())).settings.branch_pattern
+        directory = Path(root_in(document) or Path.cwd())
+        found = read_setting(Door(os.environ, GIT_TIMEOUT), directory, "wave.branchPattern")
+    except (GitError, OSError):
+        return DEFAULT_BRANCH_PATTERN
     except Refusal as refusal:
-        if refusal.reason in (Reason.NOT_A_CHECKOUT, Reason.GIT_MISSING):
-            return DEFAULT_BRANCH_PATTERN
-        raise
+        if refusal.reason is not Reason.GIT_MISSING:
+            raise
+        return DEFAULT_BRANCH_PATTERN
+    return pattern("wave.branchPattern", found) if found is not None else DEFAULT_BRANCH_PATTERN

@@ -14,7 +14,6 @@ import os
 import re
 import select
 import shutil
-import signal
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from typing import Any
 import sh
 
 from git_wave.git.environment import config_variables, washed
+from git_wave.git.processes import GRACE, end_group, has_ended
 from git_wave.model.errors import GitError, GitLocked, GitTimeout, Refusal
 from git_wave.model.interrupts import Interrupts
 from git_wave.model.reasons import Reason
@@ -34,8 +34,6 @@ logger = logging.getLogger("git_wave.git")
 LOCKED = re.compile(r"Unable to create '(.+\.lock)': File exists|could not lock config file (.+): File exists")
 CHUNK = 1 << 18
 ANY_BYTES = "git-wave-any-bytes"
-GRACE = 2.0
-"""Seconds between the polite and the final signal to a process group whose time is up."""
 
 
 def _any_bytes(name: str) -> codecs.CodecInfo | None:
@@ -261,67 +259,3 @@ def exit_code(running: Any) -> int:
     with contextlib.suppress(sh.ErrorReturnCode):
         running.wait()
     return int(running.exit_code)
-
-
-def has_ended(pid: int, timeout: float) -> bool:
-    """Wait for a child without reaping it: that is left to `sh`, whose own timed wait polls ten times a
-    second, which would be most of the time an ordinary command takes."""
-    deadline = time.monotonic() + timeout
-    try:
-        descriptor = os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        pause = 0.0005
-        while child_lives(pid):
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(pause := min(pause * 2, 0.02))
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], timeout)[0])
-    finally:
-        os.close(descriptor)
-
-
-def child_lives(pid: int) -> bool:
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
-    except ChildProcessError:
-        return False
-
-
-def end_group(pid: int) -> None:
-    """End the process group that `pid` leads, and whatever its processes started in groups of their own."""
-    strays = descendants(pid)
-    for signum in (signal.SIGTERM, signal.SIGKILL):
-        targets = [stray for stray in strays if stray.is_running()]
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signum)
-        for stray in targets:
-            with contextlib.suppress(OSError):
-                os.kill(stray.pid, signum)
-        deadline = time.monotonic() + GRACE
-        while signum is signal.SIGTERM and time.monotonic() < deadline and group_lives(pid, strays):
-            time.sleep(0.02)
-
-
-def descendants(pid: int) -> list[Any]:
-    import psutil  # only a command that must be ended pays for it
-
-    with contextlib.suppress(psutil.Error):
-        return [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    return []
-
-
-def group_lives(pid: int, strays: Sequence[Any]) -> bool:
-    import psutil
-
-    def lives(process: Any) -> bool:
-        with contextlib.suppress(psutil.Error):
-            return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-        return False
-
-    if any(lives(stray) for stray in strays):
-        return True
-    with contextlib.suppress(OSError):
-        return any(os.getpgid(p.pid) == pid and lives(p) for p in psutil.process_iter())
-    return False

@@ -1,4 +1,5 @@
-"""Every question we put to git and to the file system about a repository. Nothing here writes.
+"""Every question we put to git and to the file system about a repository. Nothing here changes a ref, an index or
+a working tree; trying a merge leaves objects in the repository that nothing refers to.
 
 A question that git cannot answer raises GitError; "no" is an answer. Reads in a worktree where an agent may
 be at work take no locks.
@@ -17,6 +18,7 @@ from typing import Self
 
 from git_wave.git import links, presence
 from git_wave.git.door import Answer, Door
+from git_wave.git.layout import Layout
 from git_wave.git.links import Worktree
 from git_wave.git.objects import Objects
 from git_wave.git.parse import (
@@ -24,20 +26,15 @@ from git_wave.git.parse import (
     Difference,
     Look,
     Registration,
-    parse_config_list,
     parse_diff_raw,
     parse_ls_files_stage,
     parse_merge_tree,
     parse_status_v2,
-    parse_version,
     parse_worktree_list_porcelain,
 )
 from git_wave.git.presence import Presence
-from git_wave.model.errors import GitError, Refusal
+from git_wave.model.errors import GitError
 from git_wave.model.names import Oid, Ref
-from git_wave.model.reasons import Reason
-
-OLDEST_GIT = (2, 38)  # merge-tree --write-tree, cat-file -z
 
 # What a user's config could hide from `git status`.
 STATUS_PINS = {
@@ -56,15 +53,6 @@ MERGE_PINS = {
     "merge.renameLimit": "7000",
     "merge.conflictStyle": "merge",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where a checkout's parts are, all real paths. `git_dir` is its own, `common_dir` the repository's."""
-
-    root: Path
-    git_dir: Path
-    common_dir: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,30 +76,6 @@ class Differences:
             raise GitError(self._answer.argv, self._answer.code, str(error)) from error
 
 
-def layout_of(door: Door, directory: Path) -> Layout:
-    """The checkout around `directory`. Raises Refusal with `not_a_checkout`, `git_too_old` or `git_failed`."""
-    try:
-        version = parse_version(door.run(Path("/"), ["--version"]).text)
-    except GitError as error:
-        raise Refusal(Reason.GIT_FAILED, str(error)) from error
-    if version is None or version < OLDEST_GIT:
-        told = "no version" if version is None else ".".join(map(str, version))
-        raise Refusal(Reason.GIT_TOO_OLD, f"git tells {told}, and 2.38 is needed")
-    question = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"]
-    try:
-        lines = door.run(directory, question).text.splitlines()
-    except GitError as error:
-        raise Refusal(Reason.NOT_A_CHECKOUT, f"{directory}: {error}") from error
-    if len(lines) != len(question) - 2:
-        raise Refusal(Reason.NOT_A_CHECKOUT, f"{directory}: its path holds a line feed")
-    return Layout(*(Path(line).resolve() for line in lines))
-
-
-def read_config(door: Door, directory: Path) -> list[tuple[str, str]]:
-    """All of git's config as seen from `directory`, in git's order: the last value of a key wins."""
-    return list(parse_config_list(door.run(directory, ["config", "--list", "-z"]).records()))
-
-
 class Reads(AbstractContextManager["Reads"]):
     """Questions about one checkout, its repository and its linked worktrees."""
 
@@ -125,18 +89,6 @@ class Reads(AbstractContextManager["Reads"]):
 
     def __exit__(self, *exc: object) -> None:
         self._resources.close()
-
-    def rehearsal(self) -> Rehearsal:
-        """The same questions for a dry run, with whatever objects they make in a place that goes away."""
-        scratch = Path(self._resources.enter_context(tempfile.TemporaryDirectory(prefix="git-wave-")))
-        objects = self.layout.common_dir / "objects"
-        variables = {
-            "GIT_OBJECT_DIRECTORY": str(scratch),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(objects),
-        }
-        rehearsal = Rehearsal(self._door.with_variables(variables), self.layout)
-        self._resources.enter_context(rehearsal)
-        return rehearsal
 
     # -- the checkout that is landed into
 
@@ -362,23 +314,6 @@ class Reads(AbstractContextManager["Reads"]):
         return (door or self._door).run(worktree.path, [*where, *args], settings=STATUS_PINS, stdin=stdin)
 
 
-class Rehearsal(Reads):
-    """Reads whose new objects go to a scratch place, so that merges can be tried on top of one another."""
-
-    def pretend_merge(self, tree: Oid, parents: tuple[Oid, ...]) -> Oid:
-        """The commit that a merge would make, near enough to merge the next branch on top of it."""
-        flags = [flag for parent in parents for flag in ("-p", parent)]
-        identity = {"user.name": "git-wave", "user.email": "rehearsal@invalid"}
-        command = ["commit-tree", "--no-gpg-sign", *flags, "-m", "rehearsal", tree]
-        return Oid(self._door.run(self.layout.root, command, settings=identity).text.strip())
-
-
 def spellings(path: Path) -> tuple[str, str]:
     """`path` as given, and as git registers it: real but for its last part, which may be gone."""
     return (str(path), os.path.join(os.path.realpath(path.parent), path.name))
-
-
-def quoted(path: Path) -> str:
-    """A path as the alternates variable takes it; in quotes a colon is no separator."""
-    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{text}"'

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from git_wave.git.door import Answer, Door
+from git_wave.git.layout import Layout
 from git_wave.git.patience import patiently
-from git_wave.git.reads import MERGE_PINS, Layout
+from git_wave.git.reads import MERGE_PINS
 from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.recording import Recorder, Unrecorded
 

@@ -15,7 +15,8 @@ from typing import Any, Self
 
 from git_wave.git.links import Worktree
 from git_wave.git.parse import Look
-from git_wave.git.reads import Differences, Reads, Rehearsal
+from git_wave.git.reads import Differences, Reads
+from git_wave.git.rehearsal import Rehearsal
 from git_wave.git.writes import Writes
 from git_wave.model.entry import Advice, Entry
 from git_wave.model.names import Oid, Ref, heads_ref

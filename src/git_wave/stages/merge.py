@@ -13,7 +13,8 @@ from typing import Any
 from git_wave.git.door import Answer
 from git_wave.git.parse import Look
 from git_wave.git.patience import patiently
-from git_wave.git.reads import Reads, Rehearsal
+from git_wave.git.reads import Reads
+from git_wave.git.rehearsal import Rehearsal
 from git_wave.model.errors import GitError, GitLocked, GitTimeout, Interrupted
 from git_wave.model.names import Oid
 from git_wave.model.paths import shown

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from git_wave.git.reads import Reads, Rehearsal
+from git_wave.git.reads import Reads
+from git_wave.git.rehearsal import Rehearsal
 from git_wave.model.errors import GitError
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Act, Case, Go, Hands, Step, Stop
