@@ -65,6 +65,7 @@ def settle_merge(last: History, intent: Event, reads: Reads, hands: Hands) -> st
         Look(target.oid, target.branch, edited, ()),
         {},
         kept_place(reads.layout.common_dir, last.id, f"residue {intent['branch']}"),
+        proof=Oid(intent["tree"]),
     )
     if is_ours(intent, attempt, reads):
         _landing.put_back(attempt, reads, hands)

@@ -94,7 +94,8 @@ def undo(repository: Repository, run_id: str | None, wait: float, *, dry_run: bo
         undo_id = new_wave_id(layout.common_dir, datetime.now(UTC))
         door = repository.door.with_variables({MARK: undo_id})
         with Reads(door, layout) as reads:
-            settle(reads, door, layout, repository.settings)
+            if not dry_run:
+                settle(reads, door, layout, repository.settings)
             try:
                 history = choose(list_histories(layout.common_dir), run_id)
                 journal = Journal(journal_path(layout.common_dir, undo_id))

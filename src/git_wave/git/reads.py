@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -35,6 +36,9 @@ from git_wave.git.parse import (
 from git_wave.git.presence import Presence
 from git_wave.model.errors import GitError
 from git_wave.model.names import Oid, Ref
+
+# How many paths go on one command line.
+ARGUMENTS = 200
 
 # What a user's config could hide from `git status`.
 STATUS_PINS = {
@@ -119,9 +123,13 @@ class Reads(AbstractContextManager["Reads"]):
 
     def tracked(self, paths: Iterable[str]) -> frozenset[str]:
         """Which of these paths (a directory stands for all below it) the checkout's index holds and wants on disk."""
-        command = ["--literal-pathspecs", "ls-files", "-v", "-z", "--full-name", "--", *paths]
-        listed = (record.split(" ", 1) for record in self._door.run(self.layout.root, command).records())
-        return frozenset(path for tag, path in listed if tag.upper() != "S")
+        found: set[str] = set()
+        stream = iter(paths)
+        while some := list(islice(stream, ARGUMENTS)):
+            command = ["--literal-pathspecs", "ls-files", "-v", "-z", "--full-name", "--", *some]
+            listed = (record.split(" ", 1) for record in self._door.run(self.layout.root, command).records())
+            found.update(path for tag, path in listed if tag.upper() != "S")
+        return frozenset(found)
 
     # -- objects and refs
 
@@ -181,6 +189,15 @@ class Reads(AbstractContextManager["Reads"]):
             return False
         lines = self._door.run(self.layout.root, ["cherry", head, tip]).text.splitlines()
         return bool(lines) and all(line.startswith("- ") for line in lines)
+
+    def files_like(self, tree: Oid, paths: Iterable[str]) -> frozenset[str]:
+        """Which of these files in the checkout have the very content that `tree` gives them."""
+        with tempfile.TemporaryDirectory(prefix="git-wave-") as scratch:
+            door = self._door.with_variables({"GIT_INDEX_FILE": str(Path(scratch) / "index")})
+            door.run(self.layout.root, ["read-tree", tree])
+            differing = set(door.run(self.layout.root, ["diff-files", "-z", "--name-only"]).records())
+            held = set(door.run(self.layout.root, ["ls-files", "-z"]).records())
+        return frozenset(path for path in paths if path in held and path not in differing)
 
     def backup_refs(self) -> dict[Ref, Oid]:
         """Every ref of ours with the commit it keeps."""

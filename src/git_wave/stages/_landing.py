@@ -28,7 +28,8 @@ Sign = tuple[int, int, int, int] | None
 class Attempt:
     """One merge, and the checkout as it stood before: tracked edits, and a sign of each edited file's content.
 
-    `changed` is what the branch changes; `aside` is where half-written files are set aside.
+    `changed` is what the branch changes; `aside` is where half-written files are set aside. `proof` is the tree that
+    the merge was to make, given when somebody may have edited files since: then only what has its content is ours.
     """
 
     target: Target
@@ -37,6 +38,7 @@ class Attempt:
     look: Look
     signs: Mapping[str, Sign]
     aside: Path
+    proof: Oid | None = None
 
 
 def sign(path: Path) -> Sign:
@@ -183,7 +185,8 @@ def put_back(attempt: Attempt, reads: Reads, hands: Hands) -> PutBack:
             break
     if reads.is_mid_merge():
         return PutBack(halt=True, detail=f"the checkout is still mid-merge: {problem or 'MERGE_HEAD stands'}")
-    return PutBack(halt=False, detail=problem and f"the checkout is not as before: {problem}")
+    aside = f"half-written files were moved to {attempt.aside}" if os.path.lexists(attempt.aside) else ""
+    return PutBack(halt=False, detail=f"the checkout is not as before: {problem}" if problem else aside)
 
 
 def head_moved(attempt: Attempt, reads: Reads) -> str:
@@ -212,7 +215,11 @@ def residue(attempt: Attempt, reads: Reads) -> list[str]:
     edited = {change.path for change in attempt.look.changes}
     now = {change.path for change in reads.target_look().changes} - edited
     added = standing_in_the_way(attempt.changed, reads)
-    return [*(change.path for change in attempt.changed if change.path in now), *added]
+    left = [*(change.path for change in attempt.changed if change.path in now), *added]
+    if attempt.proof is None or not left:
+        return left
+    ours = reads.files_like(attempt.proof, left)
+    return [path for path in left if path in ours]
 
 
 def residue_words(attempt: Attempt, reads: Reads) -> str:

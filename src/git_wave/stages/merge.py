@@ -153,6 +153,8 @@ def landed(case: Case, reads: Reads, attempt: Attempt, problem: str) -> Step:
 
 def failed(case: Case, reads: Reads, hands: Hands, attempt: Attempt, reason: Reason, detail: str) -> Stop:
     outcome = _landing.put_back(attempt, reads, hands)
+    # A hook that ran after the merge may be what failed: then it is merged, and told so.
+    case = case.knowing(merge_commit=_landing.merge_below(attempt, reads))
     return Stop(case, reason, "\n".join(filter(None, (detail, outcome.detail))), halt=outcome.halt)
 
 
