@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from git_wave.cli.options import manifest_option
-from git_wave.cli.repository import branch_pattern_for, open_repository
-from git_wave.model.entry import Entry
-from git_wave.model.errors import Refusal, WaveError
-from git_wave.model.manifest import root_in
-from git_wave.model.reasons import Reason
-from git_wave.recording import Recorded, check_with_git, record
-from git_wave.report.plain import one_line
+
+if TYPE_CHECKING:
+    from git_wave.model.entry import Entry
 
 
 @click.command("record-agent", context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,6 +27,13 @@ from git_wave.report.plain import one_line
 @click.option("--check", is_flag=True, help="Ask git whether base, branch and worktree are as said.")
 def command(manifest: Path, check: bool, **given: Any) -> int:
     """Record one agent's worktree and branch in the manifest of the wave."""
+    # Imported here: asking for help, or naming a wrong flag, needs neither git nor the models.
+    from git_wave.cli.repository import branch_pattern_for
+    from git_wave.model.errors import WaveError
+    from git_wave.model.reasons import Reason
+    from git_wave.recording import Recorded, record
+    from git_wave.report.plain import one_line
+
     recorded = Recorded(
         given["agent_id"],
         given["path"],
@@ -53,7 +56,12 @@ def command(manifest: Path, check: bool, **given: Any) -> int:
 
 
 def ask_git(document: Any, entry: Entry) -> None:
+    from git_wave.cli.repository import open_repository
     from git_wave.git.reads import Reads
+    from git_wave.model.errors import Refusal, WaveError
+    from git_wave.model.manifest import root_in
+    from git_wave.model.reasons import Reason
+    from git_wave.recording import check_with_git
 
     try:
         repository = open_repository(Path(root_in(document) or Path.cwd()))
