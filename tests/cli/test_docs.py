@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from git_wave.cli.main import COMMANDS, load
 from git_wave.model.reasons import Reason
 from git_wave.settings import settings_from
+from support.naming import names_in
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "git_wave"
@@ -85,8 +87,9 @@ def test_the_readme_names_every_setting_and_none_else() -> None:
 def test_a_setting_as_the_readme_spells_it_is_heeded() -> None:
     default = settings_from([])
 
-    for key, value in (("wave.branchPattern", "x"), ("wave.gitTimeout", "1"), ("wave.mergeTimeout", "2")):
-        assert key in settings_keys()
+    values = {"wave.branchPattern": "x", "wave.gitTimeout": "1", "wave.mergeTimeout": "2", "wave.lockTimeout": "3"}
+    assert set(values) == settings_keys()
+    for key, value in values.items():
         assert settings_from([(key.lower(), value)]) != default
 
 
@@ -98,11 +101,66 @@ def test_every_flag_in_the_readme_exists() -> None:
     assert told - our_flags() == set()
 
 
-@pytest.mark.parametrize("document", ["README.md", "CHANGELOG.md", "docs/GLOSSARY.md"])
+@pytest.mark.parametrize("document", ["README.md", "CHANGELOG.md", "docs/GLOSSARY.md", "docs/SAFETY.md"])
 def test_every_code_and_key_in_a_document_exists(document: str) -> None:
     words = {span for span in spans((ROOT / document).read_text()) if re.fullmatch(r"[a-z]+(_[a-z]+)+", span)}
+    known = set(Reason) | published_keys()
 
-    assert words - set(Reason) - published_keys() == set()
+    assert "worktree_dirt" not in known
+    assert words - known == set()
+
+
+def test_every_command_in_the_documents_exists() -> None:
+    told = {name for document in DOCUMENTS for name in re.findall(r"\bgit wave ([a-z][a-z-]*)\b", document.read_text())}
+
+    assert {"undo", "log", "show", "gc"} <= told
+    assert told - set(COMMANDS) == set()
+
+
+def modules_named(document: Path) -> set[tuple[str, str]]:
+    """`state/journal` and `wave.require_target` in backticks: the module, and what it is said to hold or ""."""
+    floors = [path.name for path in SOURCE.iterdir() if path.is_dir()]
+    tops = {path.stem for path in SOURCE.glob("*.py")}
+    named = re.compile(rf"((?:{'|'.join(floors)})/\w+|{'|'.join(tops)})(?:\.(\w+))?")
+    words = {span.removesuffix(".py") for span in spans(document.read_text())} - tops - settings_keys()
+    return {(match[1], match[2] or "") for match in map(named.fullmatch, words) if match}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_module_that_a_document_names_exists_and_holds_what_is_said(document: Path) -> None:
+    for module, name in modules_named(document):
+        path = SOURCE / f"{module}.py"
+        assert path.is_file(), module
+        assert not name or name in names_in(path), f"{module}.{name}"
+
+
+def test_the_safety_page_names_a_module_and_a_test_file_for_each_promise() -> None:
+    page = (ROOT / "docs" / "SAFETY.md").read_text()
+    promises = re.split(r"^## (?=\d)", page, flags=re.MULTILINE)[1:]
+
+    assert [promise[0] for promise in promises] == list("12345678")
+    assert len(modules_named(ROOT / "docs" / "SAFETY.md")) > 8
+    for promise in promises:
+        assert re.search(r"`(?:git|state|stages|report|model)/\w+`", promise), promise[:40]
+        assert all(part in promise for part in ("**Kept by.**", "**Tested by.**", "**Not promised.**", "`tests/"))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_test_file_that_a_document_names_exists(document: Path) -> None:
+    named = re.findall(r"`(tests/[\w/.]+)`", document.read_text())
+
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_architecture_draws_the_floors_that_are_enforced() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    layers = config["tool"]["importlinter"]["contracts"][0]["layers"]
+    enforced = [{name.strip().removeprefix("git_wave.") for name in layer.split("|")} for layer in layers]
+    drawing = re.search(r"^```\n(cli/.*?)^```", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+
+    assert drawing is not None
+    rows = drawing[1].splitlines()
+    assert [set(re.findall(r"(\w+)(?:/|\.py)(?=\s)", row)) for row in rows] == enforced
 
 
 def test_the_architecture_names_every_package_and_every_stage_file() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from support.calling import SCHEMAS, call, call_program, program
 from support.contract import result_validator
+from support.naming import names_in_code
 from support.repo import put
 from support.world import World
 
@@ -236,15 +237,15 @@ def test_the_list_of_reasons_in_the_docs_is_the_generated_one() -> None:
 
 
 def test_no_code_in_the_docs_is_unknown() -> None:
-    keys = set(re.findall(r'"([a-z_]+)"', (SCHEMAS / "result.schema.json").read_text()))
-    keys |= set(re.findall(r'"([a-z_]+)"', (SCHEMAS / "manifest.schema.json").read_text()))
-    modules = {path.stem for path in (DOCS / "src").rglob("*.py")} | {"git_wave"}
+    keys = {key for schema in SCHEMAS.glob("*.json") for key in re.findall(r'"([a-z_]+)"', schema.read_text())}
+    names = names_in_code(DOCS / "src") | {"git_wave"}
+    assert "worktree_dirt" not in names | keys
     pages = [*(DOCS / "docs").rglob("*.md"), DOCS / "README.md", DOCS / "CHANGELOG.md"]
     assert pages[0].is_file()
 
     for page in pages:
         words = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", page.read_text(encoding="utf-8")))
-        assert words - set(listed()) - keys - modules == set(), page
+        assert words - set(listed()) - keys - names == set(), page
 
 
 # -- help and completion
