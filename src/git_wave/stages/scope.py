@@ -11,6 +11,9 @@ from git_wave.model.paths import Scope, declared_set, is_summary
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Case, Gate, Go, Step
 
+TOLD = 100
+"""How many paths are told one by one: an agent that reformats a repository should not fill the report."""
+
 
 def check(case: Case, reads: Reads) -> Step:
     scope = Scope(case.entry.files_modified)
@@ -25,7 +28,10 @@ def check(case: Case, reads: Reads) -> Step:
         ]
     except GitError as error:
         return Go(case, (case.warning(Reason.SCOPE_CHECK_UNAVAILABLE, detail=str(error)),))
-    return Go(case, tuple(case.warning(Reason.SCOPE_OUT_OF_DECLARED, path) for path in outside))
+    warnings = [case.warning(Reason.SCOPE_OUT_OF_DECLARED, path) for path in outside[:TOLD]]
+    if len(outside) > TOLD:
+        warnings.append(case.warning(Reason.SCOPE_OUT_OF_DECLARED, detail=f"and {len(outside) - TOLD} more paths"))
+    return Go(case, tuple(warnings))
 
 
 STAGE = Gate("scope", "Did it stay within the declared files?", check)
