@@ -7,29 +7,37 @@ holds exactly the tree which that merge was to make. Anything else stands as it 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import time
+from pathlib import Path
 from typing import Any
 
+from git_wave.git.links import BrokenLink
 from git_wave.git.parse import Change, Look
+from git_wave.git.presence import Presence
 from git_wave.git.processes import end_group
 from git_wave.git.reads import Reads
-from git_wave.model.errors import GitError
+from git_wave.git.writes import backup_prefix
+from git_wave.model.errors import GitError, Refusal
 from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
 from git_wave.stages import _landing
 from git_wave.stages._case import Hands, Target
 from git_wave.state.journal import Event, History, Journal, list_histories
-from git_wave.state.kept import kept_place
+from git_wave.state.kept import residue_place, sort_ignored
 
+logger = logging.getLogger("git_wave.recovery")
 MARK = "GIT_WAVE_RUN"
 """The variable by which a git command tells which run started it."""
 
 
 def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
-    """Close the newest journal if it has no end. Raises OSError, JournalError or GitError.
+    """Close the newest journal if it has no end.
 
-    `patience` is how many seconds git commands which that run started may go on before they are ended.
+    `patience` is how many seconds git commands which that run started may go on before they are ended. Raises
+    Refusal with `repo_busy` when a half-made merge of ours cannot be put back; the journal then stays open.
+    Raises OSError, JournalError or GitError.
     """
     histories = list_histories(reads.layout.common_dir)
     if not histories or histories[-1].ended or histories[-1].began is None:
@@ -39,37 +47,70 @@ def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
     journal = Journal.reopen(last)
     head = last.head
     for intent, closed in last.intents("merge"):
-        if closed is None and (commit := settle_merge(last, intent, reads, hands)):
+        if closed is not None:
+            continue
+        commit, why = settle_merge(last, intent, reads, hands)
+        if commit:
             journal.write("done", intent=intent["seq"], commit=commit)
             head = commit
-        elif closed is None:
-            journal.write("failed", intent=intent["seq"], why="the run was killed; the checkout was put back")
+        else:
+            journal.write("failed", intent=intent["seq"], why=why)
+    for intent, closed in last.intents("remove_worktree"):
+        if closed is None and settle_removal(intent, reads, hands):
+            journal.write("done", intent=intent["seq"])
     journal.write("ended", ok=False, reason=Reason.INTERRUPTED, head=head)
 
 
-def settle_merge(last: History, intent: Event, reads: Reads, hands: Hands) -> str | None:
-    """The commit that a merge under way made, or None; then the checkout is as before, or not provably ours."""
+def settle_merge(last: History, intent: Event, reads: Reads, hands: Hands) -> tuple[str | None, str]:
+    """The commit that a merge under way made; or None, and why there is none. Raises Refusal."""
     target = Target(Ref(intent["target"]), Oid(intent["target_oid"]))
     tip = Oid(intent["tip"])
     head = reads.objects.commit("HEAD")
-    if head is None:
-        return None
-    if head != target.oid:
-        return head if reads.objects.parents(head) == (target.oid, tip) else None
-    bases = reads.merge_bases(target.oid, tip)
+    if head is None or head != target.oid:
+        if head and reads.objects.parents(head) == (target.oid, tip):
+            return head, ""
+        return None, "the run was killed, and HEAD went elsewhere"
     edited = tuple(Change(".M", path) for path in intent["edited"])
     attempt = _landing.Attempt(
         target,
         tip,
-        reads.differences(bases[0] if bases else target.oid, tip),
+        reads.differences(target.oid, Oid(intent["tree"])),
         Look(target.oid, target.branch, edited, ()),
         {},
-        kept_place(reads.layout.common_dir, last.id, f"residue {intent['branch']}"),
+        residue_place(reads.layout.common_dir, last.id, str(intent["branch"])),
+        Ref(f"{backup_prefix(last.id)}staged/{intent['branch']}"),
         proof=Oid(intent["tree"]),
     )
-    if is_ours(intent, attempt, reads):
-        _landing.put_back(attempt, reads, hands)
-    return None
+    if not is_ours(intent, attempt, reads):
+        return None, "the run was killed, and what stands in the index is not provably ours; it was left as it is"
+    outcome = _landing.put_back(attempt, reads, hands)
+    if outcome.halt or outcome.detail.startswith("the checkout"):
+        raise Refusal(Reason.REPO_BUSY, f"a merge of the killed run {last.id} could not be put back: {outcome.detail}")
+    if outcome.detail:
+        logger.warning("a killed run: %s", outcome.detail)
+    return None, f"the run was killed; the checkout was put back. {outcome.detail}".strip()
+
+
+def settle_removal(intent: Event, reads: Reads, hands: Hands) -> bool:
+    """Finish a removal that was cut short, when all that is left of the worktree is unmodified.
+
+    Git may have deleted the `.git` file first. It is written again, which names no more than git's own registration
+    does, so that git can go on.
+    """
+    path, tip = Path(intent["path"]), Oid(intent["tip"])
+    if reads.presence(path) is not Presence.PRESENT:
+        return False
+    try:
+        reads.restore_link(path)
+        worktree = reads.worktree_at(path)
+        look = reads.worktree_look(worktree)
+        whole = all(change.code == ".D" for change in look.changes)
+        if look.oid == tip and whole and not sort_ignored(worktree.path, look.ignored).keep:
+            hands.git.remove_worktree(worktree.path, tip)
+            return True
+    except (BrokenLink, OSError, GitError):
+        return False
+    return False
 
 
 def is_ours(intent: Event, attempt: _landing.Attempt, reads: Reads) -> bool:

@@ -53,7 +53,7 @@ def run_wave(door: Door, layout: Layout, request: Request) -> tuple[str, WaveOut
         wave_id = new_wave_id(layout.common_dir, request.now)
         door = door.with_variables({MARK: wave_id})
         reads = stack.enter_context(Reads(door, layout))
-        settle(reads, door, layout, request.settings)
+        settle(reads, door, layout, request.settings, max(door.timeout, request.merge_timeout))
         target = require_target(reads, request.expect_branch)
         terms = terms_for(request, wave_id, reads)
         journal, hands = begin(door, layout, request, wave_id, target)
@@ -89,10 +89,11 @@ def landed_lines(common_dir: Path) -> tuple[Mapping[str, Any], ...]:
     return tuple(line for line in lines if line["tip"] and (line["merge_commit"] or line["status"] == "merged_removed"))
 
 
-def settle(reads: Reads, door: Door, layout: Layout, settings: Settings) -> None:
+def settle(reads: Reads, door: Door, layout: Layout, settings: Settings, patience: float) -> None:
+    """Whatever a killed run left. Raises Refusal."""
     hands = Hands(Writes(door, layout, lock_patience=settings.lock_timeout), layout.common_dir / "git-wave")
     try:
-        settle_last_run(reads, hands, settings.git_timeout)
+        settle_last_run(reads, hands, patience)
     except (OSError, JournalError) as error:
         raise Refusal(Reason.STATE_UNWRITABLE, str(error)) from error
     except GitLocked as error:

@@ -20,6 +20,7 @@ from git_wave.model.names import Oid, heads_ref
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Hands
+from git_wave.stages._obstacles import edits_in_the_way, standing_in_the_way
 from git_wave.stages.dirt import beyond_status
 from git_wave.state.journal import Event, History
 from git_wave.state.kept import kept_place, sort_ignored
@@ -120,13 +121,26 @@ def check_target(plan: Plan, began: Event, reads: Reads) -> None:
     plan.problems += [f"{operation} in progress" for operation in reads.operations()]
     plan.problems += [f"staged: {shown(path)}" for path in look.staged]
     if look.oid != plan.head_to and not plan.problems:
-        edited = {change.path for change in look.changes}
-        moved = list(reads.changed_paths(plan.head_from, plan.head_to))
-        plan.problems += [f"edited: {shown(path)}" for path in moved if path in edited]
-        root = reads.layout.root
-        there = [path for path in moved if os.path.lexists(root / path)]
-        tracked = reads.tracked(there) if there else frozenset()
-        plan.problems += [f"in the way: {shown(path)}" for path in there if path not in tracked]
+        changed = reads.differences(plan.head_from, plan.head_to)
+        plan.problems += [f"edited: {shown(path)}" for path in edits_in_the_way(changed, look, reads)]
+        plan.problems += [f"in the way: {shown(path)}" for path in standing_in_the_way(changed, reads)]
+        plan.problems += strangers(plan, reads)
+
+
+def strangers(plan: Plan, reads: Reads) -> list[str]:
+    """Commits between the two heads that are no merges of this run: somebody else's, which an undo would drop."""
+    if plan.history.began and plan.history.began["kind"] == "undo":
+        return []
+    ours = {done["commit"] for _, done in plan.history.intents("merge") if done and done.get("commit")}
+    commit, found = plan.head_from, []
+    while commit != plan.head_to:
+        if commit not in ours:
+            found.append(f"not a merge of this wave: {commit}")
+        parents = reads.objects.parents(commit)
+        if not parents:
+            break
+        commit = parents[0]
+    return found
 
 
 def plan_target(plan: Plan, reads: Reads, hands: Hands) -> None:
@@ -212,7 +226,7 @@ def plan_clearing(plan: Plan, reads: Reads, hands: Hands, run_id: str) -> None:
         worktree = reads.worktree_at(path)
         look = reads.worktree_look(worktree)
         plan.problems += [f"{path}: {change}" for change in look.changes]
-        plan.problems += [f"{path}: {words}" for words in beyond_status(worktree, reads)]
+        plan.problems += [f"{path}: {words}" for words in beyond_status(worktree, reads.index_survey(worktree), reads)]
         place = kept_place(reads.layout.common_dir, run_id, branch)
         for name in sort_ignored(worktree.path, look.ignored).keep:
             plan.steps.append(Step(f"keep {shown(name)} of {path}", kept_mover(hands, worktree.path, name, place)))

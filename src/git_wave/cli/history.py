@@ -106,11 +106,18 @@ def story(history: History) -> Iterator[str]:
     for event in history.events:
         if event["event"] == "intent":
             end = closed.get(event["seq"])
-            how = "under way when it was cut short" if end is None else end.get("why") or end.get("commit") or "done"
+            how = ending(event, end)
             subject = event.get("path") or event.get("ref") or event.get("name") or event.get("tip") or ""
             yield f"  {event['branch'] or '-'}  {event['action']} {subject}: {how}"
         elif event["event"] == "entry":
             yield f"  {event['branch'] or event['worktree_path']}  {event['status']}: {event['reason']}"
+
+
+def ending(intent: Mapping[str, Any], end: Mapping[str, Any] | None) -> str:
+    if end is None:
+        return "under way when it was cut short"
+    merged = end.get("commit") or "not merged"
+    return str(end.get("why") or (merged if intent["action"] == "merge" else "done"))
 
 
 @click.command("gc")
@@ -139,8 +146,12 @@ def expire(root: Path, age: timedelta, *, dry_run: bool) -> tuple[list[str], lis
     with wave_lock(common_dir, 0), Reads(repository.door, repository.layout) as reads:
         try:
             refs = reads.backup_refs()
-            runs = sorted({ref.split("/")[2] for ref in refs} | {history.id for history in list_histories(common_dir)})
-            old = [run for run in runs if (at := begun_at(run)) is not None and at <= before]
+            histories = list_histories(common_dir)
+            runs = sorted({ref.split("/")[2] for ref in refs} | {history.id for history in histories})
+            # A run without an end is still to be settled by the next one.
+            unfinished = {history.id for history in histories if not history.ended}
+            aged = [run for run in runs if (at := begun_at(run)) is not None and at <= before]
+            old = [run for run in aged if run not in unfinished]
             for run in [] if dry_run else old:
                 Writes(repository.door, repository.layout).delete_refs(
                     {ref: oid for ref, oid in refs.items() if ref.split("/")[2] == run}

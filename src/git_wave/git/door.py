@@ -80,9 +80,14 @@ class Answer:
     _out: Output = field(repr=False)
 
     @property
+    def bytes(self) -> bytes:
+        """All of standard output."""
+        return b"".join(self._out.chunks())
+
+    @property
     def text(self) -> str:
-        """All of standard output; bytes that are not UTF-8 survive as surrogates."""
-        return b"".join(self._out.chunks()).decode("utf-8", "surrogateescape")
+        """The same as text; bytes that are not UTF-8 survive as surrogates."""
+        return self.bytes.decode("utf-8", "surrogateescape")
 
     def records(self) -> Iterator[str]:
         """Standard output split at NUL, read piece by piece; it can be read again."""

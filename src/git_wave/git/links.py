@@ -68,6 +68,17 @@ def prove_worktree(path: Path, common_dir: Path) -> Worktree:
     return Worktree(real, admin)
 
 
+def restore_link(path: Path, common_dir: Path) -> None:
+    """Write `.git` at `path` when it is missing and an administrative directory names it. Raises OSError."""
+    if is_there(path / ".git"):
+        return
+    for admin in (common_dir / "worktrees").iterdir():
+        back = admin / "gitdir"
+        if is_there(back) and Path(back.read_text("utf-8", "surrogateescape").rstrip("\n")) == path / ".git":
+            with open(path / ".git", "x", encoding="utf-8", errors="surrogateescape") as link_file:
+                link_file.write(f"gitdir: {admin}\n")
+
+
 def pointed_at(link_file: Path, prefix: str) -> Path:
     text = link_file.read_text("utf-8", "surrogateescape")
     if not text.startswith(prefix):
@@ -87,6 +98,12 @@ def private_refs(admin: Path) -> tuple[str, ...]:
     return tuple(sorted(str(f.relative_to(admin)) for f in refs.rglob("*") if not f.is_dir()))
 
 
+def git_dir_of(tree: Path) -> Path:
+    """The git directory of a working tree: its `.git`, or what that points to. Raises OSError, BrokenLink."""
+    link_file = tree / ".git"
+    return link_file if link_file.is_dir() else pointed_at(link_file, "gitdir: ")
+
+
 def repositories_in(directory: Path) -> list[Path]:
     """Git directories below `directory`. Raises OSError when it cannot be walked."""
 
@@ -101,7 +118,7 @@ def repositories_in(directory: Path) -> list[Path]:
 def registered_below(path: Path, common_dir: Path) -> tuple[str, ...]:
     """Worktrees of this repository registered somewhere below `path`. Raises OSError."""
     named = (
-        os.path.dirname(admin / (admin / "gitdir").read_text("utf-8", "surrogateescape").rstrip("\n"))
+        os.path.normpath(os.path.dirname(admin / (admin / "gitdir").read_text("utf-8", "surrogateescape").rstrip("\n")))
         for admin in (common_dir / "worktrees").iterdir()
         if is_there(admin / "gitdir")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from git_wave.git.door import Conversation
 from git_wave.git.parse import require_oid
@@ -10,17 +11,26 @@ from git_wave.model.errors import GitError
 from git_wave.model.names import Oid
 
 HEADER = re.compile(rb"([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)")
+GUESSES = ("refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD")
+"""Where git looks next for a name that is not there as it stands (gitrevisions(7))."""
 ABSENT = (b" missing", b" ambiguous")
 
 
 class Objects:
     """Objects and refs by name. Refs are looked up afresh at every question."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Conversation, exactly: Callable[[str], Oid | None]) -> None:
         self._conversation = conversation
+        self._exactly = exactly
 
     def commit(self, name: str) -> Oid | None:
-        """The commit that `name` means, None when there is none or several. Raises GitError."""
+        """The commit that `name` means, None when there is none or several. Raises GitError.
+
+        A full ref name means that ref and no other: where git's guessing could find one under the same name
+        (`refs/tags/refs/heads/x`), the ref itself is asked for, in a process of its own.
+        """
+        if name.startswith("refs/") and any(self._info(rule % name) for rule in GUESSES):
+            return self._exactly(name)
         found = self._info(f"{name}^{{commit}}")
         return require_oid(found[1].decode()) if found else None
 

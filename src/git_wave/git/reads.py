@@ -98,7 +98,22 @@ class Reads(AbstractContextManager["Reads"]):
 
     def target_look(self) -> Look:
         """HEAD and the tracked edits of the checkout; untracked files are left out."""
-        return self._status(self.layout.root, self.layout.git_dir, ["--untracked-files=no", "--ignore-submodules=all"])
+        return self._status(
+            self.layout.root, self.layout.git_dir, ["--untracked-files=no", "--ignore-submodules=dirty"]
+        )
+
+    @cached_property
+    def target_hidden(self) -> tuple[str, ...]:
+        """Files of the checkout that `git status` leaves out though they are on disk."""
+        return self.index_survey(self._target).hidden
+
+    def target_hidden_edits(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Which of these have edits in them."""
+        return self.hidden_edits(self._target, paths)
+
+    @property
+    def _target(self) -> Worktree:
+        return Worktree(self.layout.root, self.layout.git_dir)
 
     def operations(self) -> tuple[str, ...]:
         """What stands half-done in the checkout."""
@@ -136,9 +151,13 @@ class Reads(AbstractContextManager["Reads"]):
     @cached_property
     def objects(self) -> Objects:
         conversation = self._door.open(self.layout.root, ["cat-file", "--batch-command", "-z"])
-        objects = Objects(conversation)
+        objects = Objects(conversation, self._exact_ref)
         self._resources.callback(objects.close)
         return objects
+
+    def _exact_ref(self, ref: str) -> Oid | None:
+        answer = self._door.run(self.layout.root, ["show-ref", "--verify", "--hash", ref], ok=(0, 1, 128))
+        return Oid(answer.text.strip()) if answer.code == 0 else None
 
     def merge_bases(self, one: Oid, other: Oid) -> tuple[Oid, ...]:
         """Every best common ancestor; none for unrelated histories."""
@@ -187,8 +206,21 @@ class Reads(AbstractContextManager["Reads"]):
         command = ["rev-list", "--max-count=1", "--merges", tip, f"^{head}"]
         if self._door.run(self.layout.root, command).text.strip():
             return False
-        lines = self._door.run(self.layout.root, ["cherry", head, tip]).text.splitlines()
-        return bool(lines) and all(line.startswith("- ") for line in lines)
+        wanted = self._patch_ids(tip, head)
+        return bool(wanted) and wanted <= self._patch_ids(head, tip)
+
+    def _patch_ids(self, of: Oid, without: Oid) -> frozenset[str]:
+        """The patches of `of` that are not in `without`. Verbatim: to `git cherry`, indentation is no difference.
+
+        Raises GitError, also where git has no `--verbatim` (before 2.39).
+        """
+        commits = self._door.run(self.layout.root, ["rev-list", "--no-merges", of, f"^{without}"]).text
+        command = ["diff-tree", "--stdin", "--root", "-p", "--no-renames", "--full-index", "--no-ext-diff"]
+        patches = self._door.run(
+            self.layout.root, [*command, "--no-textconv"], stdin=commits.encode(), settings=DIFF_PINS
+        )
+        ids = self._door.run(self.layout.root, ["patch-id", "--verbatim"], stdin=patches.bytes).text
+        return frozenset(line.split(" ", 1)[0] for line in ids.splitlines())
 
     def files_like(self, tree: Oid, paths: Iterable[str]) -> frozenset[str]:
         """Which of these files in the checkout have the very content that `tree` gives them."""
@@ -228,6 +260,10 @@ class Reads(AbstractContextManager["Reads"]):
 
     def presence(self, path: Path) -> Presence:
         return presence.presence(path)
+
+    def restore_link(self, path: Path) -> None:
+        """Write a worktree's missing `.git` file again, if this repository registers one at that path."""
+        links.restore_link(path, self.layout.common_dir)
 
     def worktree_at(self, path: Path) -> Worktree:
         """The proven linked worktree at `path`. Raises BrokenLink or OSError."""
@@ -291,6 +327,17 @@ class Reads(AbstractContextManager["Reads"]):
             command = ["rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes"]
             if self._door.run(self.layout.root, [f"--git-dir={repository}", *command]).text.strip():
                 yield str(repository)
+
+    def checked_out(self, worktree: Worktree, submodules: Iterable[str]) -> Iterator[Worktree]:
+        """The submodules that have files of their own there, as working trees to look into. Raises OSError."""
+        for path in submodules:
+            place = worktree.path / path
+            if links.is_there(place / ".git"):
+                yield Worktree(place, links.git_dir_of(place))
+
+    def mounts_below(self, worktree: Worktree) -> tuple[str, ...]:
+        """File systems mounted inside it: what is in them is not the worktree's to remove."""
+        return presence.mounts_below(worktree.path)
 
     def worktrees_below(self, worktree: Worktree) -> tuple[str, ...]:
         """Linked worktrees of this repository that stand inside that one."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from git_wave.git.door import Door
 from git_wave.git.layout import Layout
 from git_wave.git.reads import Reads
+from git_wave.git.writes import OWN_IDENTITY
 from git_wave.model.names import Oid
 
 
@@ -19,9 +20,8 @@ class Rehearsal(Reads):
     def pretend_merge(self, tree: Oid, parents: tuple[Oid, ...]) -> Oid:
         """The commit that a merge would make, near enough to merge the next branch on top of it."""
         flags = [flag for parent in parents for flag in ("-p", parent)]
-        identity = {"user.name": "git-wave", "user.email": "rehearsal@invalid"}
         command = ["commit-tree", "--no-gpg-sign", *flags, "-m", "rehearsal", tree]
-        return Oid(self._door.run(self.layout.root, command, settings=identity).text.strip())
+        return Oid(self._door.run(self.layout.root, command, settings=OWN_IDENTITY).text.strip())
 
 
 @contextmanager

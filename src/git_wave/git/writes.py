@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from git_wave.git.door import Answer, Door
 from git_wave.git.layout import Layout
@@ -17,7 +18,9 @@ from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.recording import Recorder, Unrecorded
 
 # No housekeeping in the background of a wave, and no guess where a setting could turn one thing into another.
-QUIET_PINS = {"gc.auto": "0", "maintenance.auto": "false", "submodule.recurse": "false", "advice.detachedHead": "false"}
+QUIET_PINS = {"gc.auto": "0", "maintenance.auto": "false", "submodule.recurse": "false", "core.fsmonitor": "false"}
+# For commits that are nobody's work and only keep something.
+OWN_IDENTITY = {"user.name": "git-wave", "user.email": "git-wave@invalid"}
 ANY_CODE = range(-64, 256)
 LOCK_PATIENCE = 5.0
 
@@ -45,11 +48,13 @@ class Writes:
             **QUIET_PINS,
             **MERGE_PINS,
             "pull.twohead": "ort",
+            "diff.ignoreSubmodules": "none",
             f"branch.{target.removeprefix('refs/heads/')}.mergeOptions": "",
         }
         flags = [
             *("--no-ff", "--no-squash", "--commit", "--no-edit", "--no-autostash", "--no-rerere-autoupdate"),
-            *("--no-stat", "--no-log", "--no-signoff", "--no-progress", "--strategy=ort", "-m", subject),
+            *("--no-stat", "--no-log", "--no-signoff", "--no-progress", "--cleanup=whitespace"),
+            *("--strategy=ort", "-m", subject),
         ]
         command = ["merge", *flags, tip]
         return self._door.run(self._layout.root, command, ok=ANY_CODE, settings=settings, timeout=timeout)
@@ -64,6 +69,19 @@ class Writes:
         Only for a checkout whose index was known to equal `to` before the merge began. Raises GitError.
         """
         self._run(["reset", "--merge", "--quiet", to])
+
+    def save_tree(self, tree: Oid, parent: Oid, ref: Ref) -> Oid:
+        """Keep a tree under a ref of our own, as a commit on `parent`. Raises GitError."""
+        command = ["commit-tree", "--no-gpg-sign", "-p", parent, "-m", "git-wave: staged while a merge ran", tree]
+        commit = Oid(self._run(command, settings=OWN_IDENTITY).text.strip())
+        self._update_refs([f"update {ref}\0{commit}\0\0"])
+        return commit
+
+    def restore_staged(self, source: Oid, paths: Sequence[str]) -> None:
+        """Put these paths as `source` has them into index and checkout. Raises GitError."""
+        names = b"\0".join(os.fsencode(path) for path in paths)
+        where = ["--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"]
+        self._run(["--literal-pathspecs", "restore", f"--source={source}", *where], stdin=names)
 
     def restore_files(self, paths: Sequence[str]) -> None:
         """Write these files out of the index where they are missing on disk; none that stands is touched."""
@@ -142,11 +160,18 @@ class Writes:
         """All or nothing."""
         self._run(["update-ref", "-m", "git-wave", "-z", "--stdin"], stdin="".join(commands).encode())
 
-    def _run(self, args: Sequence[str], ok: Sequence[int] = (0,), stdin: bytes = b"") -> Answer:
+    def _run(
+        self,
+        args: Sequence[str],
+        ok: Sequence[int] = (0,),
+        stdin: bytes = b"",
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> Answer:
         """A change that takes a moment and is better finished than cut short."""
+        pins = {**QUIET_PINS, **settings}
 
         def run() -> Answer:
-            return self._door.run(self._layout.root, args, ok=ok, settings=QUIET_PINS, stdin=stdin, shielded=True)
+            return self._door.run(self._layout.root, args, ok=ok, settings=pins, stdin=stdin, shielded=True)
 
         return patiently(run, self.lock_patience)
 

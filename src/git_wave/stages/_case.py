@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from git_wave.git.links import Worktree
 from git_wave.git.parse import Look
-from git_wave.git.reads import Differences, Reads
+from git_wave.git.reads import Differences, IndexSurvey, Reads
 from git_wave.git.rehearsal import Rehearsal
 from git_wave.git.writes import Writes
 from git_wave.model.entry import Advice, Entry
@@ -89,7 +89,9 @@ class Case:
     tip: Oid | None = None
     worktree: Worktree | None = None
     look: Look | None = None
+    survey: IndexSurvey | None = None
     base: Oid | None = None
+    several_bases: bool = False
     differences: Differences | None = None
     renames: tuple[tuple[str, str], ...] = ()
     rescued: Mapping[str, str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ with the one noted attempt.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,10 @@ from pathlib import Path
 from git_wave.git.parse import SUBMODULE, Difference, Look
 from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError
-from git_wave.model.names import Oid
+from git_wave.model.names import Oid, Ref
 from git_wave.model.paths import shown
 from git_wave.stages._case import Hands, Target
+from git_wave.stages._obstacles import standing_in_the_way
 from git_wave.state.kept import keep
 
 Sign = tuple[int, int, int, int] | None
@@ -28,8 +29,9 @@ Sign = tuple[int, int, int, int] | None
 class Attempt:
     """One merge, and the checkout as it stood before: tracked edits, and a sign of each edited file's content.
 
-    `changed` is what the branch changes; `aside` is where half-written files are set aside. `proof` is the tree that
-    the merge was to make, given when somebody may have edited files since: then only what has its content is ours.
+    `changed` is what the merge is to change; `aside` is where half-written files are set aside, and `shelf` the ref
+    under which what the user staged meanwhile is saved. `proof` is the tree that the merge was to make, given when
+    somebody may have edited files since: then only what has its content is ours.
     """
 
     target: Target
@@ -38,6 +40,7 @@ class Attempt:
     look: Look
     signs: Mapping[str, Sign]
     aside: Path
+    shelf: Ref
     proof: Oid | None = None
 
 
@@ -98,61 +101,6 @@ def missing_files(attempt: Attempt, reads: Reads) -> list[str]:
     return sorted(reads.tracked(absent)) if absent else []
 
 
-def standing_in_the_way(changed: Iterable[Difference], reads: Reads) -> list[str]:
-    """Untracked and ignored files of the user's where the merge would write. Raises GitError, OSError.
-
-    Git refuses for an untracked file, and overwrites an ignored one without a word.
-    """
-    occupied = occupied_places(changed, reads.layout.root)
-    if not occupied:
-        return []
-    tracked = reads.tracked(occupied)
-    return sorted(path for path in occupied if path not in tracked)
-
-
-def occupied_places(changed: Iterable[Difference], root: Path) -> list[str]:
-    """Files on disk at, above or below each place where the branch adds something."""
-    found: dict[str, None] = {}
-    clear = ""
-    for change in changed:
-        if change.status not in "ARC":
-            continue
-        folder = change.path.rpartition("/")[0]
-        if folder != clear and (blocker := file_above(root, folder)):
-            found[blocker] = None
-            continue
-        clear = folder
-        found.update(dict.fromkeys(files_at(root, change.path)))
-    return list(found)
-
-
-def file_above(root: Path, folder: str) -> str | None:
-    """The first part of `folder` that is there and no directory."""
-    parts = folder.split("/") if folder else []
-    for end in range(1, len(parts) + 1):
-        place = root.joinpath(*parts[:end])
-        if not os.path.lexists(place):
-            return None
-        if place.is_symlink() or not place.is_dir():
-            return "/".join(parts[:end])
-    return None
-
-
-def files_at(root: Path, path: str) -> Iterator[str]:
-    place = root / path
-    if place.is_symlink() or not place.is_dir():
-        if os.path.lexists(place):
-            yield path
-        return
-
-    def fail(error: OSError) -> None:
-        raise error
-
-    for directory, names, files in os.walk(place, onerror=fail):
-        links = [name for name in names if (Path(directory) / name).is_symlink()]
-        yield from (str((Path(directory) / name).relative_to(root)) for name in [*files, *links])
-
-
 @dataclass(frozen=True, slots=True)
 class PutBack:
     """How putting the checkout back ended. `halt`: it is still mid-merge, or that cannot be ruled out."""
@@ -164,12 +112,31 @@ class PutBack:
 def put_back(attempt: Attempt, reads: Reads, hands: Hands) -> PutBack:
     """Take a failed merge back, and nothing else: the index equalled HEAD and no operation stood before it.
 
-    When HEAD is not where it was, something else than a failed merge happened, and nothing is taken back.
+    When HEAD is not where it was, something else than a failed merge happened, and nothing is taken back. What the
+    user staged while the merge ran is saved first and staged again afterwards.
     """
     if moved := head_moved(attempt, reads):
         return PutBack(reads.is_mid_merge(), moved)
+    try:
+        problem = remaining(attempt, reads)
+        if not problem:
+            return PutBack(halt=False)
+        staged = staged_by_others(attempt, reads)
+        saved = hands.git.save_tree(reads.index_tree(), attempt.target.oid, attempt.shelf) if staged else None
+    except (GitError, OSError) as error:
+        return PutBack(reads.is_mid_merge(), f"the checkout is not as before: {error}")
+    problem = take_back(attempt, reads, hands)
+    if saved is not None:
+        problem = stage_again(saved, staged, attempt, hands, problem)
+    if reads.is_mid_merge():
+        return PutBack(halt=True, detail=f"the checkout is still mid-merge: {problem or 'MERGE_HEAD stands'}")
+    aside = f"half-written files were moved to {attempt.aside}" if os.path.lexists(attempt.aside) else ""
+    return PutBack(halt=False, detail=f"the checkout is not as before: {problem}" if problem else aside)
+
+
+def take_back(attempt: Attempt, reads: Reads, hands: Hands) -> str:
+    """From the mildest remedy to the last; what then still is not as before, or ""."""
     remedies: tuple[Callable[[], object], ...] = (
-        lambda: None,
         hands.git.abort_merge,
         lambda: hands.git.reset_merge(attempt.target.oid),
         lambda: set_residue_aside(attempt, reads, hands),
@@ -178,15 +145,37 @@ def put_back(attempt: Attempt, reads: Reads, hands: Hands) -> PutBack:
     for remedy in remedies:
         try:
             remedy()
-            problem = difference(attempt, reads.target_look(), reads) or residue_words(attempt, reads)
+            problem = remaining(attempt, reads)
         except (GitError, OSError) as error:
             problem = str(error)
         if not problem:
             break
-    if reads.is_mid_merge():
-        return PutBack(halt=True, detail=f"the checkout is still mid-merge: {problem or 'MERGE_HEAD stands'}")
-    aside = f"half-written files were moved to {attempt.aside}" if os.path.lexists(attempt.aside) else ""
-    return PutBack(halt=False, detail=f"the checkout is not as before: {problem}" if problem else aside)
+    return problem
+
+
+def stage_again(saved: Oid, staged: Sequence[str], attempt: Attempt, hands: Hands, problem: str) -> str:
+    """Bring back what the user staged; where that fails it is in the ref, and told."""
+    if not problem:
+        try:
+            hands.git.restore_staged(saved, staged)
+        except GitError as error:
+            problem = str(error)
+    return f"{problem}; what you staged meanwhile is saved in {attempt.shelf}" if problem else ""
+
+
+def remaining(attempt: Attempt, reads: Reads) -> str:
+    """What is not as before, in words, or ""."""
+    return difference(attempt, reads.target_look(), reads) or residue_words(attempt, reads)
+
+
+def staged_by_others(attempt: Attempt, reads: Reads) -> list[str]:
+    """Staged paths that the merge has nothing to do with."""
+    ours = written_paths(attempt)
+    return [path for path in reads.target_look().staged if path not in ours]
+
+
+def written_paths(attempt: Attempt) -> set[str]:
+    return {path for change in attempt.changed for path in (change.path, change.old) if path is not None}
 
 
 def head_moved(attempt: Attempt, reads: Reads) -> str:
@@ -201,8 +190,9 @@ def difference(attempt: Attempt, now: Look, reads: Reads) -> str:
     """How the checkout differs from before, or "". Files that the user edits meanwhile are no difference of ours."""
     if (now.branch, now.oid) != (attempt.target.branch, attempt.target.oid):
         return f"HEAD is {now.branch or 'detached'} at {now.oid}"
-    if now.unmerged or now.staged != attempt.look.staged:
-        return "the index holds " + ", ".join(shown(path) for path in (now.unmerged or now.staged)[:5])
+    ours = written_paths(attempt)
+    if held := now.unmerged or tuple(path for path in now.staged if path in ours):
+        return "the index holds " + ", ".join(shown(path) for path in held[:5])
     if found := reads.operations():
         return f"{found[0]} in progress"
     if gone := [path for path in touched_edits(attempt, reads) if not os.path.lexists(reads.layout.root / path)]:
@@ -233,7 +223,7 @@ def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands) -> None:
     Moved, not deleted: should one of them be the user's after all, it is there.
     """
     look = reads.target_look()
-    if reads.operations() or look.staged or look.unmerged:
+    if reads.operations() or look.unmerged or not written_paths(attempt).isdisjoint(look.staged):
         return  # still git's to undo, and harder for the user to undo once files were moved
     left = residue(attempt, reads)
     for path in left:

@@ -1,8 +1,8 @@
 """Whose is the lock on a worktree: the harness's own, or somebody's who wants it kept?
 
 A pid in the reason decides alone: dead, or one of our own ancestors (the harness that called us), and the lock
-is the harness's; any other live process keeps it. Without a pid the reason must be empty, or name the entry's
-agent, its branch or a known harness. A person's words stay.
+is the harness's; any other live process keeps it. Without a pid the reason must be empty, name the entry's
+agent or its branch, or begin with a known harness. A person's words stay.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from git_wave.model.entry import Entry
 from git_wave.state.processes import is_dead, own_lineage
 
 HARNESSES = re.compile(
-    r"\b(claude(?:[ -]code)?|codex|cursor|gsd(?:-core)?|opencode|git-wave|trusty-mpm|multica|herdr)\b",
+    r"^(?:(?:locked|held|used|in use|created) (?:by|for) )?(?:the )?"
+    r"(claude(?:[ -]code)?|codex|cursor|gsd(?:-core)?|opencode|git-wave|trusty-mpm|multica|herdr)\b",
     re.IGNORECASE,
 )
 PID = re.compile(r"\bpid\b[\s:=#]*(\d+)", re.IGNORECASE)

@@ -28,7 +28,7 @@ def check(case: Case, reads: Reads) -> Step:
             return again
         expected = ", ".join(case.entry.allowed_bases)
         return Stop(case, Reason.BASE_MISMATCH, f"forked from {', '.join(wrong)}; allowed: {expected}")
-    return Go(case.knowing(base=found[0]))
+    return Go(case.knowing(base=found[0], several_bases=len(found) > 1))
 
 
 def merge_that_brought(case: Case, reads: Reads) -> Oid | None:
@@ -47,7 +47,7 @@ def landed_in_part(case: Case, reads: Reads, found: tuple[Oid, ...]) -> Go | Non
     """
     try:
         if set(found) <= {one.tip for one in earlier_landings(case, reads)}:
-            return Go(case.knowing(base=found[0]))
+            return Go(case.knowing(base=found[0], several_bases=len(found) > 1))
         if is_contained(case.pinned, case, reads):
             return nothing_left_to_judge(case)
     except GitError:

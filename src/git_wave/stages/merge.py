@@ -13,17 +13,19 @@ from typing import Any
 from git_wave.git.door import Answer
 from git_wave.git.parse import Look
 from git_wave.git.patience import patiently
-from git_wave.git.reads import Reads
+from git_wave.git.reads import Differences, Reads
 from git_wave.git.rehearsal import Rehearsal
+from git_wave.git.writes import backup_prefix
 from git_wave.model.errors import GitError, GitLocked, GitTimeout, Interrupted
-from git_wave.model.names import Oid
+from git_wave.model.names import Oid, Ref
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages import _landing
 from git_wave.stages._case import Act, Case, Go, Hands, Step, Stop
 from git_wave.stages._landed import SUBJECT, is_contained
 from git_wave.stages._landing import Attempt
-from git_wave.state.kept import kept_place
+from git_wave.stages._obstacles import edits_in_the_way, standing_in_the_way
+from git_wave.state.kept import residue_place
 
 chatter = logging.getLogger("git_wave.hooks")
 
@@ -36,13 +38,17 @@ def perform(case: Case, reads: Reads, hands: Hands) -> Step:
         tree = planned_tree(case, reads)
         if not isinstance(tree, str):
             return tree
+        changed = changed_by_merge(case, reads, look, tree)
+        if stop := in_the_way(case, reads, look, changed):
+            return stop
         attempt = Attempt(
             case.target,
             case.pinned,
-            case.changed,
+            changed,
             look,
             _landing.signs_of(look, reads.layout.root),
-            kept_place(reads.layout.common_dir, case.terms.wave_id, f"residue {case.entry.branch}"),
+            residue_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch),
+            Ref(f"{backup_prefix(case.terms.wave_id)}staged/{case.entry.branch}"),
         )
         facts = {"tip": case.pinned, "target": case.target.ref, "target_oid": case.target.oid, "tree": tree}
         with hands.recorder.step("merge", **facts, edited=[change.path for change in look.changes]) as outcome:
@@ -62,10 +68,8 @@ def rehearse(case: Case, reads: Rehearsal) -> Step:
         tree = planned_tree(case, reads)
         if not isinstance(tree, str):
             return tree
-        edited = {change.path for change in look.changes}
-        if overlap := [path for path in reads.changed_paths(case.target.oid, tree) if path in edited]:
-            listed = "\n".join(map(shown, overlap))
-            return Stop(case, Reason.MERGE_FAILED, f"git would refuse to merge over edits in the checkout:\n{listed}")
+        if stop := in_the_way(case, reads, look, changed_by_merge(case, reads, look, tree)):
+            return stop
         commit = reads.pretend_merge(tree, (case.target.oid, case.pinned))
     except (GitError, OSError) as error:
         return Stop(case, Reason.MERGE_FAILED, str(error))
@@ -101,9 +105,27 @@ def planned_tree(case: Case, reads: Reads) -> Oid | Step:
         return Stop(case, Reason.MERGE_FAILED, "\n".join(f"conflict: {shown(path)}" for path in conflicts))
     if problem := reads.identity_problem:
         return Stop(case, Reason.MERGE_FAILED, f"no identity to commit with; set user.name and user.email\n{problem}")
-    if standing := _landing.standing_in_the_way(case.changed, reads):
-        return Stop(case, Reason.WOULD_OVERWRITE, "\n".join(map(shown, standing)))
     return tree
+
+
+def changed_by_merge(case: Case, reads: Reads, look: Look, tree: Oid) -> Differences:
+    """What the merge will change in the checkout.
+
+    With one fork point and nothing of the user's in the checkout's tracked files, the branch's own changes cover it;
+    otherwise the two trees are compared.
+    """
+    if look.changes or case.several_bases or reads.target_hidden:
+        return reads.differences(case.target.oid, tree)
+    return case.changed
+
+
+def in_the_way(case: Case, reads: Reads, look: Look, changed: Differences) -> Stop | None:
+    if edits := edits_in_the_way(changed, look, reads):
+        listed = "\n".join(map(shown, edits))
+        return Stop(case, Reason.MERGE_FAILED, f"the merge would write over your edits in the checkout:\n{listed}")
+    if standing := standing_in_the_way(changed, reads):
+        return Stop(case, Reason.WOULD_OVERWRITE, "\n".join(map(shown, standing)))
+    return None
 
 
 def merge(case: Case, reads: Reads, hands: Hands, attempt: Attempt, outcome: dict[str, Any]) -> Step:
@@ -126,7 +148,8 @@ def merge(case: Case, reads: Reads, hands: Hands, attempt: Attempt, outcome: dic
     if commit is None:
         if reads.objects.commit("HEAD") == attempt.target.oid:
             return failed(case, reads, hands, attempt, Reason.MERGE_FAILED, f"{problem}\n{said}")
-        return Stop(case.knowing(merge_commit=_landing.merge_below(attempt, reads)), Reason.MERGE_FAILED, problem)
+        outcome["commit"] = below = _landing.merge_below(attempt, reads)
+        return Stop(case.knowing(merge_commit=below), Reason.MERGE_FAILED, problem)
     outcome["commit"] = commit
     return landed(case.knowing(merge_commit=commit), reads, attempt, problem)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from git_wave.git.links import BrokenLink, Worktree
 from git_wave.git.parse import Look
 from git_wave.git.presence import Presence
-from git_wave.git.reads import Reads
+from git_wave.git.reads import IndexSurvey, Reads
 from git_wave.git.rehearsal import Rehearsal
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked
@@ -21,7 +21,7 @@ from git_wave.model.reasons import Reason
 from git_wave.stages._absence import accept_absent
 from git_wave.stages._case import Act, Case, Go, Hands, Status, Step, Stop
 from git_wave.stages._lock import is_harness_lock
-from git_wave.stages.dirt import uncommitted
+from git_wave.stages.dirt import beyond_status, uncommitted
 from git_wave.state.artifacts import NotRescued, digest_of
 from git_wave.state.kept import kept_place, sort_ignored
 
@@ -61,6 +61,11 @@ def take_worktree(case: Case, reads: Reads, hands: Hands) -> Step:
     warnings: list[Advice] = []
     try:
         dropped = set_ignored_aside(case, worktree, look, reads, hands, warnings)
+        if warnings and (stop := not_as_merged(case, worktree, look := reads.worktree_look(worktree), reads)):
+            return replace(stop, warnings=tuple(warnings))
+        if warnings and (late := sort_ignored(worktree.path, unrescued(case, look)).keep):
+            detail = "written while other files were kept:\n" + "\n".join(map(shown, late))
+            return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
         if reason is not None:
             hands.git.unlock_worktree(worktree.path)
         hands.git.remove_worktree(worktree.path, case.pinned)
@@ -83,13 +88,14 @@ def not_as_merged(case: Case, worktree: Worktree, look: Look, reads: Reads) -> S
         where = f"{look.branch or 'no branch'} at {look.oid}"
         return Stop(case, Reason.BRANCH_MOVED, f"merged at {case.tip}; the worktree is on {where} now")
     try:
+        # Marks and submodules are few: where dirt saw none, the index is not listed once more.
+        survey = case.survey or IndexSurvey((), ())
         late = [
             *uncommitted(case, look),
-            *(f"{name} in progress" for name in reads.operations_in(worktree)),
-            *(f"ref of this worktree alone: {ref}" for ref in reads.private_refs(worktree)),
+            *beyond_status(worktree, survey, reads),
             *(shown(path) for path, digest in case.rescued.items() if digest_of(worktree.path, path) != digest),
         ]
-    except (OSError, NotRescued) as error:
+    except (OSError, GitError, BrokenLink, NotRescued) as error:
         late = [str(error)]
     if late:
         detail = "written after it was checked:\n" + "\n".join(late)
@@ -117,11 +123,15 @@ def set_ignored_aside(
 ) -> int:
     """Carry ignored files that no build makes again to the kept place; the number of the others."""
     place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
-    sorting = sort_ignored(worktree.path, [path for path in look.ignored if path not in case.rescued])
+    sorting = sort_ignored(worktree.path, unrescued(case, look))
     for path in sorting.keep:
         kept = hands.keep(worktree.path, path, place)
         warnings.append(case.warning(Reason.IGNORED_OUTPUT_KEPT, str(kept), f"was {shown(path)}"))
     return sorting.dropped
+
+
+def unrescued(case: Case, look: Look) -> list[str]:
+    return [path for path in look.ignored if path not in case.rescued]
 
 
 def gone_meanwhile(case: Case, reads: Reads, hands: Hands, why: str) -> Step:

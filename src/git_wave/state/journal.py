@@ -164,7 +164,7 @@ def load_history(path: Path) -> History:
 def list_histories(common_dir: Path) -> list[History]:
     """All journals, oldest first. Raises OSError."""
     try:
-        paths = sorted(waves_dir(common_dir).glob("*.jsonl"))
+        paths = sorted(waves_dir(common_dir).glob("*.jsonl"), key=lambda path: path.stem)
     except FileNotFoundError:
         return []
     return [load_history(path) for path in paths]

@@ -6,12 +6,12 @@ build or cache name goes with the worktree, and not even that when it hides a re
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 from git_wave.model.paths import is_repository
 from git_wave.state.atomic import sync_directory
@@ -53,6 +53,8 @@ REGENERABLE = frozenset(
         *("CMakeFiles", "zig-cache", ".zig-cache", ".stack-work", "dist-newstyle", "_build", "elm-stuff"),
     )
 )
+# Plain words that a project may also keep tracked files under: a single ignored file in one is nobody's build output.
+OUTPUT_NAMES = frozenset({"target", "build", "dist", "_build"})
 REGENERABLE_FILES = (".pyc", ".pyo")
 
 
@@ -80,7 +82,8 @@ def is_regenerable(path: str) -> bool:
     *folders, name = path.rstrip("/").split("/")
     if path.endswith("/"):
         folders.append(name)
-    return not REGENERABLE.isdisjoint(folders) or name.endswith(REGENERABLE_FILES)
+    made = REGENERABLE if path.endswith("/") else REGENERABLE - OUTPUT_NAMES
+    return not made.isdisjoint(folders) or name.endswith(REGENERABLE_FILES)
 
 
 def files_below(path: Path) -> int | None:
@@ -101,7 +104,31 @@ def files_below(path: Path) -> int | None:
 
 def kept_place(common_dir: Path, wave_id: str, branch: str) -> Path:
     """Where a wave keeps the ignored files of one branch's worktree."""
-    return common_dir / "git-wave" / "kept" / wave_id / quote(branch, safe="")
+    return common_dir / "git-wave" / "kept" / wave_id / branch
+
+
+def residue_place(common_dir: Path, wave_id: str, branch: str) -> Path:
+    """Where half-written files of an ended merge go. No branch is named so: a part may not begin with a dot."""
+    return common_dir / "git-wave" / "kept" / wave_id / ".residue" / branch
+
+
+def carry_across(source: Path, target: Path) -> None:
+    """Move to another file system, one file at a time: what is written behind our back stays where it is, and is
+    seen by whoever looks next.
+    """
+    if source.is_symlink() or not source.is_dir():
+        shutil.copy2(source, target, follow_symlinks=False)
+        os.unlink(source)
+        return
+    target.mkdir()
+    for name in sorted(os.listdir(source)):
+        carry_across(source / name, target / name)
+    shutil.copystat(source, target)
+    try:
+        os.rmdir(source)
+    except OSError as error:
+        if error.errno != errno.ENOTEMPTY:
+            raise
 
 
 def keep(root: Path, path: str, place: Path) -> Path:
@@ -115,11 +142,9 @@ def keep(root: Path, path: str, place: Path) -> Path:
         raise FileExistsError(f"{target} exists")
     try:
         os.rename(source, target)
-    except OSError:
-        # Another file system: copy, and leave the source to the removal of the worktree.
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, target, symlinks=True)
-        else:
-            shutil.copy2(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        carry_across(source, target)
     sync_directory(target.parent)
     return target
