@@ -5,9 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from support.calling import Answer, call
+from support.calling import call
 from support.repo import Repo
 from support.world import World
 
@@ -41,13 +39,5 @@ def everything(world: World) -> dict[str, Any]:
     return {**world.snapshot(), "ours": our_refs(world)}
 
 
-def require_command(*words: str) -> None:
-    """Skip where this version has no such command."""
-    if call(*words, "--help").code:
-        pytest.skip(f"there is no `git-wave {' '.join(words)}`")
-
-
-def call_at(world: World, monkeypatch: pytest.MonkeyPatch, *argv: str) -> Answer:
-    """A command of ours in the main checkout."""
-    monkeypatch.chdir(world.root)
-    return call(*argv)
+def has_command(*words: str) -> bool:
+    return call(*words, "--help").code == 0
