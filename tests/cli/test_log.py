@@ -131,7 +131,9 @@ def test_reading_changes_nothing(world: World) -> None:
     assert {path: path.read_bytes() for path in journals(world)} == known
 
 
-@pytest.mark.parametrize("junk", [b"", b"\xff\0\n", b"{", b'{"v": 1}\n', b'{"v": 1, "seq": 1, "event": "began"}\n', b"[]\n"])
+@pytest.mark.parametrize(
+    "junk", [b"", b"\xff\0\n", b"{", b'{"v": 1}\n', b'{"v": 1, "seq": 1, "event": "began"}\n', b"[]\n"]
+)
 def test_a_damaged_journal_hides_no_other(world: World, junk: bytes) -> None:
     wave = wave_id(world, world.agent("one"))
     (waves_dir(world) / "20200101T000000000000Z.jsonl").write_bytes(junk)

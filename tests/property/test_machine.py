@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     invariant,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -27,7 +26,7 @@ from support.repo import prose, put
 from support.shim import Shim
 from support.world import Agent, World, files_below, run_command
 
-FEW = settings(max_examples=8, stateful_step_count=14)
+FEW = settings(max_examples=10, stateful_step_count=12)
 MANY = settings(max_examples=150, stateful_step_count=30)
 ALWAYS = {
     "deadline": None,
@@ -37,8 +36,12 @@ ALWAYS = {
     "phases": [Phase.explicit, Phase.generate, Phase.shrink],
 }
 picks = st.integers(0, 5)
+details = st.integers(0, 99)
 REASONS = ["", "claude agent agent-0", "I am reading this"]
 # Files that agents change too: a merge may be refused or conflict over them, and must leave them alone.
+AGENTS_DO = ["start", "start", "commit", "edit", "leave_output", "remove_directory", "lock"]
+USER_DOES = ["edit_on_main", "commit_on_main", "unlock", "clean_up"]
+COMMANDS = ["killed wave", "killed wave", "wave", "undo", "killed undo", "wave until nothing moves"]
 USER_FILES = ["LICENSE", "scratch.txt", "src/app.py", "work-0.txt"]
 
 
@@ -65,7 +68,10 @@ class Sessions(RuleBasedStateMachine):
         self.commits: set[str] = set()
         self.edits: dict[Path, bytes] = {}
         self.undo_works = has_command("undo")
-        self.start_agent("bystander", 0)
+        for name in ("bystander", "one", "two"):
+            self.start_agent(name, len(self.agents))
+        for agent in self.agents[1:]:
+            self.record(agent)
         self.note()
 
     def teardown(self) -> None:
@@ -105,127 +111,109 @@ class Sessions(RuleBasedStateMachine):
         err = answer.err if isinstance(answer, Answer) else answer[2]
         assert "Traceback" not in err, err
 
-    # -- what agents and the user do
+    # Three rules and no more, each with a choice in it, so that every run has some of each.
 
-    @precondition(lambda self: len(self.agents) < 7)
-    @rule(file=picks, record=st.booleans())
-    def spawn(self, file: int, record: bool) -> None:
-        self.start_agent(f"a{len(self.agents)}", file)
-        if record:
-            self.record_last()
+    @rule(what=st.sampled_from(AGENTS_DO), who=picks, detail=details)
+    def agent_does(self, what: str, who: int, detail: int) -> None:
+        if what == "start":
+            self.spawn(detail)
+        elif present := self.present():
+            getattr(self, what)(present[who % len(present)], detail)
         self.note()
 
-    @rule()
-    def record_last(self) -> None:
-        agent = self.agents[-1]
-        if agent in self.recorded or len(self.agents) == 1:
+    @rule(what=st.sampled_from(USER_DOES), detail=details)
+    def user_does(self, what: str, detail: int) -> None:
+        getattr(self, what)(detail)
+        self.note()
+
+    @rule(what=st.sampled_from(COMMANDS), number=st.integers(5, 30), when=st.sampled_from(["before", "after"]))
+    def command(self, what: str, number: int, when: str) -> None:
+        if what == "wave until nothing moves":
+            self.wave_until_nothing_moves()
             return
+        name, killed = what.removeprefix("killed "), what.startswith("killed ")
+        if name == "undo" and not self.undo_works:
+            return
+        prog, argv = self.argv(name)
+        if not killed:
+            self.ours(run_command(prog, argv))
+            return
+        kill_at_call(self.shim, number, when)
+        self.ours(call_program(prog, *argv, env=self.shimmed))
+        calm(self.shim)
+
+    # -- what agents do
+
+    def spawn(self, detail: int) -> None:
+        if len(self.agents) < 7:
+            self.start_agent(f"a{len(self.agents)}", detail)
+            if detail % 3:
+                self.record(self.agents[-1])
+
+    def record(self, agent: Agent) -> None:
         flags = [f"--agent-id={agent.id}", f"--path={agent.path}", f"--branch={agent.branch}", f"--base={agent.base}"]
         code, out, _ = run_command("record-agent", ["--manifest", str(self.manifest), *flags])
         assert code == 0, out
         self.recorded.append(agent)
-        self.note()
 
-    @precondition(lambda self: self.present())
-    @rule(who=picks, what=st.integers(0, 99))
-    def commit_in_a_worktree(self, who: int, what: int) -> None:
-        agent = self.present()[who % len(self.present())]
-        self.world.commit(agent.path, {f"more-{what % 3}.txt": f"{agent.id} {what}\n"})
-        for path in [path for path in self.edits if path.is_relative_to(agent.path)]:
-            del self.edits[path]
-        self.note()
+    def commit(self, agent: Agent, detail: int) -> None:
+        self.world.commit(agent.path, {f"more-{detail % 3}.txt": f"{agent.id} {detail}\n"})
+        self.forget_edits(agent.path)
 
-    @precondition(lambda self: self.present())
-    @rule(who=picks, what=st.integers(0, 99), name=st.sampled_from(["notes.txt", "README.md", "run.log"]))
-    def edit_in_a_worktree(self, who: int, what: int, name: str) -> None:
-        agent = self.present()[who % len(self.present())]
-        path = put(agent.path / name, f"not committed {what}\n")
-        if name != "run.log":
-            self.edits[path] = path.read_bytes()
-        self.note()
-
-    @rule(name=st.sampled_from(USER_FILES), what=st.integers(0, 99))
-    def edit_in_the_main_checkout(self, name: str, what: int) -> None:
-        path = put(self.world.root / name, f"the user's {what}\n")
+    def edit(self, agent: Agent, detail: int) -> None:
+        path = put(agent.path / ["notes.txt", "README.md"][detail % 2], f"not committed {detail}\n")
         self.edits[path] = path.read_bytes()
-        self.note()
 
-    @precondition(lambda self: self.edits)
-    @rule()
-    def clean_up(self) -> None:
-        """The user throws away what is not committed, in the main checkout and in worktrees."""
+    def leave_output(self, agent: Agent, detail: int) -> None:
+        put(agent.path / "run.log", f"output {detail}\n")
+
+    def remove_directory(self, agent: Agent, detail: int) -> None:
+        shutil.rmtree(agent.path)
+        self.forget_edits(agent.path)
+
+    def lock(self, agent: Agent, detail: int) -> None:
+        self.world.git("worktree", "lock", f"--reason={REASONS[detail % 3]}", agent.path, check=False)
+
+    # -- what the user does
+
+    def edit_on_main(self, detail: int) -> None:
+        path = put(self.world.root / USER_FILES[detail % 4], f"the user's {detail}\n")
+        self.edits[path] = path.read_bytes()
+
+    def commit_on_main(self, detail: int) -> None:
+        path = put(self.world.root / f"main-{detail % 3}.txt", f"on main {detail}\n")
+        self.world.git("add", path.name)
+        self.world.git("commit", "-q", "-m", "on main", "--", path.name, check=False)
+
+    def unlock(self, detail: int) -> None:
+        for path, known in self.world.worktrees().items():
+            if "locked" in known:
+                self.world.git("worktree", "unlock", path)
+
+    def clean_up(self, detail: int) -> None:
+        """Throw away what is not committed, in the main checkout and in worktrees."""
         for place in [self.world.root, *(one.path for one in self.present())]:
             self.world.git("checkout", "-q", "-f", "HEAD", "--", ".", cwd=place, check=False)
             self.world.git("clean", "-q", "-f", "-d", cwd=place)
         self.edits.clear()
-        self.note()
 
-    @rule(what=st.integers(0, 99))
-    def commit_on_main(self, what: int) -> None:
-        path = put(self.world.root / f"main-{what % 3}.txt", f"on main {what}\n")
-        self.world.git("add", path.name)
-        self.world.git("commit", "-q", "-m", "on main", "--", path.name, check=False)
-        self.note()
-
-    @precondition(lambda self: self.present())
-    @rule(who=picks)
-    def remove_a_directory(self, who: int) -> None:
-        agent = self.present()[who % len(self.present())]
-        shutil.rmtree(agent.path)
-        for path in [path for path in self.edits if path.is_relative_to(agent.path)]:
-            del self.edits[path]
-        self.note()
-
-    @precondition(lambda self: self.present())
-    @rule(who=picks, reason=st.sampled_from(REASONS))
-    def lock(self, who: int, reason: str) -> None:
-        agent = self.present()[who % len(self.present())]
-        self.world.git("worktree", "lock", f"--reason={reason}", agent.path, check=False)
-        self.note()
-
-    @rule()
-    def unlock_all(self) -> None:
-        for path, known in self.world.worktrees().items():
-            if "locked" in known:
-                self.world.git("worktree", "unlock", path)
-        self.note()
+    def forget_edits(self, place: Path) -> None:
+        self.edits = {path: content for path, content in self.edits.items() if not path.is_relative_to(place)}
 
     # -- what we do
 
-    @precondition(lambda self: self.recorded)
-    @rule()
-    def wave(self) -> None:
-        self.ours(run_command("cleanup-wave", ["--manifest", str(self.manifest), "--format", "json"]))
+    def argv(self, name: str) -> tuple[str, list[str]]:
+        if name == "undo":
+            return "git-wave", ["undo", "--root", str(self.world.root)]
+        return "cleanup-wave", ["--manifest", str(self.manifest), "--format", "json"]
 
-    @precondition(lambda self: self.recorded)
-    @rule(number=st.integers(1, 60), when=st.sampled_from(["before", "after"]))
-    def killed_wave(self, number: int, when: str) -> None:
-        kill_at_call(self.shim, number, when)
-        argv = ("--manifest", str(self.manifest), "--format", "json")
-        self.ours(call_program("cleanup-wave", *argv, env=self.shimmed))
-        calm(self.shim)
-
-    @precondition(lambda self: self.recorded)
-    @rule()
-    def wave_until_it_moves_nothing(self) -> None:
+    def wave_until_nothing_moves(self) -> None:
         """Two reruns bring all there is to bring; a third finds nothing to move."""
-        self.wave()
-        self.wave()
+        for _ in range(2):
+            self.ours(run_command(*self.argv("wave")))
         before = self.world.snapshot()
-        self.wave()
+        self.ours(run_command(*self.argv("wave")))
         assert self.world.snapshot() == before
-
-    @precondition(lambda self: self.undo_works and self.recorded)
-    @rule()
-    def undo(self) -> None:
-        self.ours(run_command("git-wave", ["undo", "--root", str(self.world.root)]))
-
-    @precondition(lambda self: self.undo_works and self.recorded)
-    @rule(number=st.integers(8, 40), when=st.sampled_from(["before", "after"]))
-    def killed_undo(self, number: int, when: str) -> None:
-        kill_at_call(self.shim, number, when)
-        self.ours(call_program("git-wave", "undo", "--root", str(self.world.root), env=self.shimmed))
-        calm(self.shim)
 
     # -- what must hold after each
 

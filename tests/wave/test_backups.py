@@ -1,5 +1,6 @@
 """Refs of our own keep every commit that a wave lets go of, until the user expires them."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -146,7 +147,9 @@ def test_a_ref_below_ours_that_no_wave_made_stays(world: World) -> None:
     assert set(our_refs(world)) == {"refs/git-wave/precious", "refs/git-wave/my-notes/head"}
 
 
-@pytest.mark.parametrize(("age", "goes"), [("29d", True), ("5w", False), ("30d", True), ("31d", False), ("800h", False)])
+@pytest.mark.parametrize(
+    ("age", "goes"), [("29d", True), ("5w", False), ("30d", True), ("31d", False), ("800h", False)]
+)
 def test_what_is_older_than_said_goes(world: World, age: str, goes: bool) -> None:
     """A wave of thirty days and a few hours ago, by the id that all that is kept of it carries."""
     young = landed(world, world.agent("one"))
@@ -161,9 +164,7 @@ def test_what_is_older_than_said_goes(world: World, age: str, goes: bool) -> Non
 
 
 def thirty_days_before(wave: str) -> str:
-    from datetime import datetime, timedelta
-
-    stamp = datetime.strptime(wave[:15], "%Y%m%dT%H%M%S") - timedelta(days=30, hours=3)
+    stamp = datetime.strptime(f"{wave[:15]}Z", "%Y%m%dT%H%M%S%z") - timedelta(days=30, hours=3)
     return f"{stamp:%Y%m%dT%H%M%S}{wave[15:]}"
 
 
