@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.calling import SCHEMAS, call, call_program, program
-from support.contract import result_validator
+from support.contract import validator
 from support.naming import names_in_code
 from support.repo import put
 from support.world import World
@@ -71,7 +71,7 @@ def test_every_kind_of_document_satisfies_the_published_schema(world: World) -> 
 def test_the_published_schema_refuses_a_document_of_another_shape(world: World, change: tuple[str, object]) -> None:
     document = world.wave(world.agent("a")).doc
 
-    assert not result_validator().is_valid({**document, change[0]: change[1]})
+    assert not validator("result").is_valid({**document, change[0]: change[1]})
 
 
 def test_unknown_keys_of_an_entry_come_back_with_it(world: World) -> None:

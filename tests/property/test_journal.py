@@ -1,6 +1,5 @@
 """A journal may end anywhere: it loads, it says no more than the truth, and the next run ends the same."""
 
-import functools
 import json
 import os
 from pathlib import Path
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from git_wave.state.journal import load_history
 from support.calling import SCHEMAS, call
+from support.contract import assert_lines_published, validator
 from support.killing import KILLED, calm, kill_at_call, wave_program
 from support.ours import everything, forget_journals, journals, waves_dir
 from support.repo import prose, put
@@ -202,20 +202,11 @@ def test_a_new_journal_sorts_after_those_of_a_clock_that_went_ahead(world: World
 # -- the published schema
 
 
-@functools.cache
-def line_validator() -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(json.loads((SCHEMAS / "journal.schema.json").read_text()))
-
-
 def assert_all_published(world: World, *kinds: str) -> None:
     """Every line of every journal satisfies the schema, is numbered in order, and intents are closed in pairs."""
     seen = set()
     for journal in journals(world):
-        data = journal.read_bytes()
-        lines = [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
-        for line in lines:
-            errors = [error.message for error in line_validator().iter_errors(line)]
-            assert not errors, (line, errors)
+        lines = assert_lines_published(journal)
         assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
         intents = {line["seq"] for line in lines if line["event"] == "intent"}
         closed = [line["intent"] for line in lines if line["event"] in ("done", "failed")]
@@ -234,7 +225,7 @@ def test_the_command_prints_the_published_schema(world: World) -> None:
 
 @pytest.mark.parametrize("line", [{}, {"v": 2}, {"v": 1, "seq": 1, "at": "", "event": "intent"}])
 def test_the_schema_refuses_what_is_no_line(line: dict[str, object]) -> None:
-    assert not line_validator().is_valid(line)
+    assert not validator("journal").is_valid(line)
 
 
 def test_every_line_of_a_wave_is_as_published(world: World) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.contract import assert_published
+from support.contract import assert_lines_published, assert_published
 from support.repo import START, Repo, prose, put
 
 IGNORE = "node_modules/\n*.log\nsecret.env\n"
@@ -152,6 +152,9 @@ class World(Repo):
         except ValueError as error:
             raise AssertionError(f"no JSON document (exit {code})\n--- out\n{out}\n--- err\n{err}") from error
         assert_published(doc)
+        journal = self.root / f".git/git-wave/waves/{doc.get('wave', {}).get('id')}.jsonl"
+        if journal.exists():
+            assert_lines_published(journal)
         return Run(code, out, err, doc)
 
     def _all_commits(self) -> set[str]:
