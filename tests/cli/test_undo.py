@@ -323,12 +323,12 @@ def test_a_wave_that_was_taken_back_is_not_taken_back_twice(world: World) -> Non
     assert everything(world) == before
 
 
-@pytest.mark.parametrize("name", ["20200101T000000000000Z", "../../HEAD", "", "-x", "no such wave"])
-def test_an_id_that_is_no_wave_is_refused(world: World, name: str) -> None:
+def test_an_id_that_is_no_wave_is_refused(world: World) -> None:
     landed_wave(world, *two_agents(world))
     before = everything(world)
 
-    answer = undo(world, "--", name)
+    for name in ("20200101T000000000000Z", "../../HEAD", "", "-x", "no such wave"):
+        answer = undo(world, "--", name)
+        assert (answer.code, answer.doc["reason"]) == (1, "unknown_wave"), name
 
-    assert (answer.code, answer.doc["reason"]) == (1, "unknown_wave")
     assert everything(world) == before

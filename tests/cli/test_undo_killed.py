@@ -40,9 +40,18 @@ def assert_as_before(world: World, agents: list[Agent], start: str) -> None:
     assert world.fsck() == ""
 
 
-@points
 @changes
-def test_the_same_command_again_finishes(world: World, shim: Shim, condition: str, when: str) -> None:
+def test_the_same_command_again_finishes(world: World, shim: Shim, condition: str) -> None:
+    check_finished(world, shim, condition, "after")
+
+
+@pytest.mark.deep
+@changes
+def test_the_same_command_again_finishes_what_was_not_yet_done(world: World, shim: Shim, condition: str) -> None:
+    check_finished(world, shim, condition, "before")
+
+
+def check_finished(world: World, shim: Shim, condition: str, when: str) -> None:
     agents, start = killed_undo(world, shim, condition, when)
 
     answer = call("undo", "--root", str(world.root))
@@ -68,7 +77,9 @@ def test_a_wave_that_is_run_in_between_loses_nothing(world: World, shim: Shim, c
         assert_as_before(world, agents, start)
 
 
-@pytest.mark.parametrize("change", ["the target moves", "a branch is created", "the first worktree"])
+@pytest.mark.parametrize(
+    "change", ["the target moves", pytest.param("a branch is created", marks=pytest.mark.deep), "the first worktree"]
+)
 def test_an_undo_finished_by_a_second_run_can_be_taken_back_whole(world: World, shim: Shim, change: str) -> None:
     agents, start = killed_undo(world, shim, CHANGES[change], "after")
     answer = call("undo", "--root", str(world.root))

@@ -27,7 +27,7 @@ STEADY = settings(
     max_examples=400 if DEEP else 60,
     suppress_health_check=list(HealthCheck),
 )
-FEW = settings(STEADY, max_examples=80 if DEEP else 8)
+FEW = settings(STEADY, max_examples=80 if DEEP else 5)
 parts = st.floats(0, 1)
 
 
@@ -162,8 +162,7 @@ def check_resumed(world: World, shim: Shim, number: int, when: str, part: float)
     assert world.fsck() == ""
 
 
-@pytest.mark.parametrize("part", [0.0, 0.5])
-@pytest.mark.parametrize("number", [12, 16, 20, 26])
+@pytest.mark.parametrize(("number", "part"), [(16, 0.5), (26, 0.0)])
 def test_a_torn_last_line_after_a_kill_ends_the_same(world: World, shim: Shim, number: int, part: float) -> None:
     check_resumed(world, shim, number, "after", part)
 

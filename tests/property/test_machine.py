@@ -26,7 +26,7 @@ from support.repo import prose, put
 from support.shim import Shim
 from support.world import Agent, World, files_below, run_command
 
-FEW = settings(max_examples=10, stateful_step_count=12)
+FEW = settings(max_examples=7, stateful_step_count=12)
 MANY = settings(max_examples=150, stateful_step_count=30)
 ALWAYS = {
     "deadline": None,

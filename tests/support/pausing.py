@@ -4,6 +4,7 @@ import json
 import os
 import select
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class Running:
         """Until it is seen with that file open; fails when it ends first."""
         while not _has_open(self.pid, path):
             assert self.process.poll() is None, self.process.communicate()
+            time.sleep(0.05)
 
 
 def wave(manifest: Path, *more: str, cwd: Path | None = None) -> Running:

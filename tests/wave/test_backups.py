@@ -168,14 +168,14 @@ def thirty_days_before(wave: str) -> str:
     return f"{stamp:%Y%m%dT%H%M%S}{wave[15:]}"
 
 
-@pytest.mark.parametrize("age", ["soon", "", "-1d", "3", "1e9d", "d"])
-def test_an_age_that_is_none_is_wrong_usage(world: World, age: str) -> None:
+def test_an_age_that_is_none_is_wrong_usage(world: World) -> None:
     landed(world, world.agent("one"))
     before = everything(world)
 
-    answer = gc(world, f"--older-than={age}")
+    for age in ("soon", "", "-1d", "3", "1e9d", "d"):
+        answer = gc(world, f"--older-than={age}")
+        assert (answer.code, answer.out) == (2, ""), age
 
-    assert (answer.code, answer.out) == (2, "")
     assert everything(world) == before
 
 

@@ -72,7 +72,7 @@ def test_a_branch_brought_over_by_hand_is_recognised(world: World, by_hand: obje
     assert everything(world) == before
 
 
-@pytest.mark.parametrize("by_hand", WAYS)
+@pytest.mark.parametrize("by_hand", [squash, *(pytest.param(way, marks=pytest.mark.deep) for way in WAYS[1:])])
 def test_a_branch_brought_over_between_two_runs_is_recognised(world: World, by_hand: object) -> None:
     agent = two_commits(world)
     world.commit(write={"src/app.py": prose("in the way")})
