@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from support.calling import program
+from support.shim import Shim
 from support.world import World
 
 PAUSE = "[ ! -e {ran} ] || exit 0\ntouch {ran}\necho $$ >{pid}\necho started >{started}\nread -r word <{go}"
@@ -66,19 +65,12 @@ class Running:
         self.process.kill()
         self.process.communicate(timeout=60)
 
-    def wait_until_it_opens(self, path: Path) -> None:
-        """Until it is seen with that file open; fails when it ends first."""
-        while not _has_open(self.pid, path):
+    def wait_until_it_asks(self, shim: Shim) -> None:
+        """Until it has called git, which it does right before it needs the lock; fails when it ends first."""
+        while not shim.calls():
             assert self.process.poll() is None, self.process.communicate()
             time.sleep(0.05)
 
 
 def wave(manifest: Path, *more: str, cwd: Path | None = None) -> Running:
     return Running("--manifest", str(manifest), "--format", "json", *more, cwd=cwd)
-
-
-def _has_open(pid: int, path: Path) -> bool:
-    try:
-        return str(path) in {opened.path for opened in psutil.Process(pid).open_files()}
-    except psutil.Error:
-        return False

@@ -13,6 +13,7 @@ from support.calling import call
 from support.checks import assert_all_landed
 from support.ours import everything
 from support.pausing import Pause, Running, wave
+from support.shim import Shim
 from support.world import Agent, World
 
 
@@ -36,10 +37,6 @@ def holder(world: World, pause: Pause, agents: list[Agent]) -> Iterator[Running]
     yield first
     pause.go_on()
     first.finish() if first.process.poll() is None else None
-
-
-def lock_file(world: World) -> Path:
-    return world.root / ".git/git-wave/lock"
 
 
 def assert_told_of(document: object, holder: Running) -> None:
@@ -110,9 +107,11 @@ def test_another_repository_has_a_lock_of_its_own(
     assert_all_landed(other, other.wave(agent), agent)
 
 
-def test_a_wave_that_waits_gets_its_turn(world: World, holder: Running, pause: Pause, agents: list[Agent]) -> None:
+def test_a_wave_that_waits_gets_its_turn(
+    world: World, holder: Running, pause: Pause, agents: list[Agent], shim: Shim
+) -> None:
     second = wave(world.manifest(agents[1], name="second.json"), "--wait", "100")
-    second.wait_until_it_opens(lock_file(world))
+    second.wait_until_it_asks(shim)
     assert world.untouched(agents[1])
     pause.go_on()
 
@@ -122,10 +121,10 @@ def test_a_wave_that_waits_gets_its_turn(world: World, holder: Running, pause: P
 
 
 def test_a_wave_that_waits_for_the_same_manifest_finds_it_landed(
-    world: World, holder: Running, pause: Pause, agents: list[Agent]
+    world: World, holder: Running, pause: Pause, agents: list[Agent], shim: Shim
 ) -> None:
     second = wave(world.tmp / "first.json", "--wait", "100")
-    second.wait_until_it_opens(lock_file(world))
+    second.wait_until_it_asks(shim)
     pause.go_on()
     assert holder.finish()[0] == 0
 
