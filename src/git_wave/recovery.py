@@ -79,7 +79,7 @@ def settle_merge(last: History, intent: Event, reads: Reads, hands: Hands) -> tu
         {},
         residue_place(reads.layout.common_dir, last.id, str(intent["branch"])),
         Ref(f"{backup_prefix(last.id)}staged/{intent['branch']}"),
-        proof=Oid(intent["tree"]),
+        Oid(intent["tree"]),
     )
     if not is_ours(intent, attempt, reads):
         return None, "the run was killed, and what stands in the index is not provably ours; it was left as it is"

@@ -75,7 +75,7 @@ def rehearse_wave(door: Door, layout: Layout, request: Request) -> tuple[str, Wa
 def terms_for(request: Request, wave_id: str, reads: Reads) -> WaveTerms:
     bases = resolve_bases(request.manifest.usable, reads)
     common_dir = reads.layout.common_dir
-    earlier = EarlierWaves(lambda: landed_lines(common_dir))
+    earlier = EarlierWaves(lambda: landed_lines(common_dir), lambda: kept_places(common_dir))
     return WaveTerms(wave_id, request.merge_timeout, bases, request.settings.configured_branches, earlier)
 
 
@@ -87,6 +87,21 @@ def landed_lines(common_dir: Path) -> tuple[Mapping[str, Any], ...]:
         return ()
     lines = (line for history in reversed(histories) for line in reversed(history.entries))
     return tuple(line for line in lines if line["tip"] and (line["merge_commit"] or line["status"] == "merged_removed"))
+
+
+def kept_places(common_dir: Path) -> tuple[tuple[str, str], ...]:
+    """Branch and place of what runs kept that ended before they could tell."""
+    try:
+        histories = list_histories(common_dir)
+    except OSError:
+        return ()
+    found = []
+    for history in histories:
+        told = {entry["branch"] for entry in history.entries}
+        for intent, _ in history.intents("keep"):
+            if intent["branch"] and intent["branch"] not in told:
+                found.append((str(intent["branch"]), os.path.join(intent["place"], str(intent["path"]).rstrip("/"))))
+    return tuple(found)
 
 
 def settle(reads: Reads, door: Door, layout: Layout, settings: Settings, patience: float) -> None:

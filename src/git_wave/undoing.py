@@ -92,22 +92,39 @@ def changed_something(history: History) -> bool:
     )
 
 
-def plan_undo(history: History, reads: Reads, hands: Hands, run_id: str) -> Plan:
-    """What it takes to take `history` back, as run `run_id`. Raises GitError when git cannot tell."""
-    began = history.began
-    if began is None or history.head is None:
-        raise Refusal(Reason.UNKNOWN_WAVE, f"the journal of {history.id} has no beginning")
-    plan = Plan(history, Oid(history.head), Oid(began["head"]))
+def wave_of(history: History, histories: Iterable[History]) -> tuple[History, bool]:
+    """The wave that a run is about in the end, and whether taking the run back brings that wave's work in again.
+
+    An undo of an undo of a wave leaves the wave standing, so taking that back is taking the wave back; and so on.
+    """
+    known = {one.id: one for one in histories}
+    again = False
+    while (undoes := (history.began or {}).get("undoes")) is not None:
+        if undoes not in known:
+            raise Refusal(Reason.UNKNOWN_WAVE, f"the journal of {undoes}, which {history.id} took back, is gone")
+        history, again = known[undoes], not again
+    return history, again
+
+
+def plan_undo(chosen: History, histories: Iterable[History], reads: Reads, hands: Hands, run_id: str) -> Plan:
+    """What it takes to take `chosen` back, as run `run_id`. Raises GitError when git cannot tell."""
+    wave, again = wave_of(chosen, histories)
+    began = wave.began
+    if began is None or wave.head is None:
+        raise Refusal(Reason.UNKNOWN_WAVE, f"the journal of {wave.id} has no beginning")
+    before, after = Oid(began["head"]), Oid(wave.head)
+    plan = Plan(wave, before, after) if again else Plan(wave, after, before)
+    if chosen is not wave and not (chosen.ended and chosen.ended["ok"]):
+        plan.problems.append(f"{chosen.id} did not finish; run the same undo again instead")
     check_target(plan, began, reads)
-    if began["kind"] == "wave":
-        plan_target(plan, reads, hands)
-        plan_branches(plan, reads, hands)
-        plan_worktrees(plan, reads, hands)
-    elif history.ended and history.ended["ok"]:
+    if again:
         plan_clearing(plan, reads, hands, run_id)
         plan_target(plan, reads, hands)
     else:
-        plan.problems.append(f"{history.id} did not finish; take back {began['undoes']} again instead")
+        plan.problems += strangers(plan, reads)
+        plan_target(plan, reads, hands)
+        plan_branches(plan, reads, hands)
+        plan_worktrees(plan, reads, hands)
     return plan
 
 
@@ -124,13 +141,10 @@ def check_target(plan: Plan, began: Event, reads: Reads) -> None:
         changed = reads.differences(plan.head_from, plan.head_to)
         plan.problems += [f"edited: {shown(path)}" for path in edits_in_the_way(changed, look, reads)]
         plan.problems += [f"in the way: {shown(path)}" for path in standing_in_the_way(changed, reads)]
-        plan.problems += strangers(plan, reads)
 
 
 def strangers(plan: Plan, reads: Reads) -> list[str]:
     """Commits between the two heads that are no merges of this run: somebody else's, which an undo would drop."""
-    if plan.history.began and plan.history.began["kind"] == "undo":
-        return []
     ours = {done["commit"] for _, done in plan.history.intents("merge") if done and done.get("commit")}
     commit, found = plan.head_from, []
     while commit != plan.head_to:
@@ -209,19 +223,14 @@ def is_worktree_of(path: Path, branch: str, tip: Oid, reads: Reads) -> bool:
 
 
 def plan_clearing(plan: Plan, reads: Reads, hands: Hands, run_id: str) -> None:
-    """Take back an undo: its worktrees and branches go again, if they stand as it made them."""
-    made = {str(intent["name"]): Path(intent["path"]) for intent, _ in plan.history.intents("add_worktree")}
-    tips = {
-        str(intent["ref"]).removeprefix("refs/heads/"): Oid(intent["oid"])
-        for intent, _ in plan.history.intents("create_branch")
-    }
-    plan.tips |= tips
-    for branch, path in made.items():
-        tip = tips.get(branch) or reads.objects.commit(heads_ref(branch))
+    """Clear away again what an undo brought back, if it stands as the undo left it."""
+    history = plan.history
+    for intent, _ in (*history.intents("remove_worktree"), *history.intents("drop_registration")):
+        path, branch, tip = Path(intent["path"]), str(intent["branch"]), Oid(intent["tip"])
         if reads.presence(path) is Presence.GONE:
             continue
-        if tip is None or not is_worktree_of(path, branch, tip, reads):
-            plan.problems.append(f"{path} does not stand as the undo made it")
+        if not is_worktree_of(path, branch, tip, reads):
+            plan.problems.append(f"{path} does not stand as the undo left it")
             continue
         worktree = reads.worktree_at(path)
         look = reads.worktree_look(worktree)
@@ -231,8 +240,10 @@ def plan_clearing(plan: Plan, reads: Reads, hands: Hands, run_id: str) -> None:
         for name in sort_ignored(worktree.path, look.ignored).keep:
             plan.steps.append(Step(f"keep {shown(name)} of {path}", kept_mover(hands, worktree.path, name, place)))
         plan.steps.append(Step(f"remove the worktree {path}", worktree_remover(hands, worktree, tip)))
-    for branch, tip in tips.items():
-        now = reads.objects.commit(heads_ref(branch))
+    for intent, _ in history.intents("delete_branch"):
+        branch, tip = str(intent["ref"]).removeprefix("refs/heads/"), Oid(intent["oid"])
+        plan.tips[branch] = tip
+        now = reads.objects.commit(intent["ref"])
         if now not in (tip, None):
             plan.problems.append(f"{branch} went on to {now}")
         if now == tip:

@@ -15,7 +15,7 @@ import click
 
 from git_wave import runner
 from git_wave.cli.logs import logging_to
-from git_wave.cli.options import Filled, FilledPath, Seconds, manifest_option
+from git_wave.cli.options import Filled, FilledPath, Seconds, Wait, manifest_option
 from git_wave.cli.repository import Repository, open_repository
 from git_wave.cli.signals import caught
 from git_wave.git.layout import layout_of
@@ -53,7 +53,7 @@ class Flags:
 @click.option("--expect-branch", type=Filled(), help="Refuse unless the checkout is on this branch.")
 @click.option("--merge-timeout", type=Seconds(), help="For one merge with its hooks.  [default: 600]")
 @click.option("--git-timeout", type=Seconds(), help="For any other git command.  [default: 120]")
-@click.option("--wait", type=click.FloatRange(min=0), default=0, help="Seconds to wait for another wave.  [default: 0]")
+@click.option("--wait", type=Wait(), default=0, help="Seconds to wait for another wave.  [default: 0]")
 @click.option("--dry-run", is_flag=True, help="Run every check, touch nothing, say what would happen.")
 @click.option(
     "--format", "output", type=click.Choice(["auto", "json", "text"]), default="auto", show_default=True,

@@ -31,6 +31,21 @@ class FilledPath(Filled):
         return path if path.is_absolute() else Path.cwd() / path
 
 
+class Wait(Filled):
+    """Seconds, 0 included."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < math.inf:
+            self.fail(f"{value!r} is no number of seconds", param, ctx)
+        return number
+
+
 class Seconds(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "seconds"
 

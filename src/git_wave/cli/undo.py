@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from git_wave.cli.logs import logging_to
-from git_wave.cli.options import FilledPath
+from git_wave.cli.options import FilledPath, Wait
 from git_wave.cli.repository import Repository, open_repository
 from git_wave.cli.signals import caught
 from git_wave.git.reads import Reads
@@ -58,7 +58,7 @@ class Outcome:
 @click.command("undo")
 @click.argument("run_id", required=False, metavar="[ID]")
 @click.option("--root", type=FilledPath(), help="The checkout.  [default: the current one]")
-@click.option("--wait", type=click.FloatRange(min=0), default=0, help="Seconds to wait for a running wave.")
+@click.option("--wait", type=Wait(), default=0, help="Seconds to wait for a running wave.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done.")
 @click.option("--format", "output", type=click.Choice(["json", "text"]), default="json", show_default=True)
 def command(run_id: str | None, root: Path | None, wait: float, dry_run: bool, output: str) -> int:
@@ -97,22 +97,23 @@ def undo(repository: Repository, run_id: str | None, wait: float, *, dry_run: bo
             if not dry_run:
                 settle(reads, door, layout, repository.settings, repository.settings.merge_timeout)
             try:
-                history = choose(list_histories(layout.common_dir), run_id)
+                histories = list_histories(layout.common_dir)
+                history = choose(histories, run_id)
                 journal = Journal(journal_path(layout.common_dir, undo_id))
                 writes = Writes(door, layout, journal, repository.settings.lock_timeout)
                 hands = Hands(writes, layout.common_dir / "git-wave", journal)
-                plan = plan_undo(history, reads, hands, undo_id)
+                plan = plan_undo(history, histories, reads, hands, undo_id)
             except (GitError, OSError) as error:
                 raise Refusal(Reason.GIT_FAILED, str(error)) from error
             if plan.problems:
                 return Outcome(Reason.UNDO_BLOCKED, None, history.id, tuple(plan.problems), tuple(plan.reverts))
             words = tuple(step.words for step in plan.steps)
             if not dry_run:
-                carry_out(plan, undo_id, reads, journal, hands)
+                carry_out(plan, history.id, undo_id, reads, journal, hands)
             return Outcome(Reason.UNDONE, None if dry_run else undo_id, history.id, words)
 
 
-def carry_out(plan: Plan, undo_id: str, reads: Reads, journal: Journal, hands: Hands) -> None:
+def carry_out(plan: Plan, undoes: str, undo_id: str, reads: Reads, journal: Journal, hands: Hands) -> None:
     """Raises WaveError; the journal then says that it did not finish."""
     began = plan.history.began or {}
     head = reads.objects.commit("HEAD")
@@ -127,7 +128,7 @@ def carry_out(plan: Plan, undo_id: str, reads: Reads, journal: Journal, hands: H
             head=head,
             pid=os.getpid(),
             host=socket.gethostname(),
-            undoes=plan.history.id,
+            undoes=undoes,
         )
 
         def backup(tips: Mapping[str, Oid]) -> None:

@@ -31,7 +31,9 @@ from git_wave.model.interrupts import Interrupts
 from git_wave.model.reasons import Reason
 
 logger = logging.getLogger("git_wave.git")
-LOCKED = re.compile(r"Unable to create '(.+\.lock)': File exists|could not lock config file (.+): File exists")
+LOCKED = re.compile(
+    r"Unable to create '(.+\.lock)': File exists|could not lock config file (.+?)(?:: File exists)?$", re.MULTILINE
+)
 CHUNK = 1 << 18
 ANY_BYTES = "git-wave-any-bytes"
 

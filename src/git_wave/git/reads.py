@@ -115,6 +115,11 @@ class Reads(AbstractContextManager["Reads"]):
     def _target(self) -> Worktree:
         return Worktree(self.layout.root, self.layout.git_dir)
 
+    def index_lock(self) -> str | None:
+        """The lock file of the checkout's index, when somebody holds it now."""
+        lock_file = self.layout.git_dir / "index.lock"
+        return str(lock_file) if os.path.lexists(lock_file) else None
+
     def operations(self) -> tuple[str, ...]:
         """What stands half-done in the checkout."""
         return links.operations_in(self.layout.git_dir)
@@ -202,20 +207,23 @@ class Reads(AbstractContextManager["Reads"]):
         return [(Oid(m), Oid(one), Oid(two)) for m, one, two, said in found if said == subject]
 
     def all_patches_in(self, head: Oid, tip: Oid) -> bool:
-        """Whether `head` has every commit of `tip` as an equal patch. A merge among them is no patch: then no."""
+        """Whether `head` has every commit of `tip` as an equal patch, and none of them taken back.
+
+        A merge among them is no patch: then no.
+        """
         command = ["rev-list", "--max-count=1", "--merges", tip, f"^{head}"]
         if self._door.run(self.layout.root, command).text.strip():
             return False
-        wanted = self._patch_ids(tip, head)
-        return bool(wanted) and wanted <= self._patch_ids(head, tip)
+        wanted, there = self._patch_ids(tip, head), self._patch_ids(head, tip)
+        return bool(wanted) and wanted <= there and there.isdisjoint(self._patch_ids(tip, head, "-R"))
 
-    def _patch_ids(self, of: Oid, without: Oid) -> frozenset[str]:
+    def _patch_ids(self, of: Oid, without: Oid, *flags: str) -> frozenset[str]:
         """The patches of `of` that are not in `without`. Verbatim: to `git cherry`, indentation is no difference.
 
         Raises GitError, also where git has no `--verbatim` (before 2.39).
         """
         commits = self._door.run(self.layout.root, ["rev-list", "--no-merges", of, f"^{without}"]).text
-        command = ["diff-tree", "--stdin", "--root", "-p", "--no-renames", "--full-index", "--no-ext-diff"]
+        command = ["diff-tree", "--stdin", "--root", "-p", "--no-renames", "--full-index", "--no-ext-diff", *flags]
         patches = self._door.run(
             self.layout.root, [*command, "--no-textconv"], stdin=commits.encode(), settings=DIFF_PINS
         )
@@ -238,6 +246,15 @@ class Reads(AbstractContextManager["Reads"]):
         )
         pairs = (line.split(" ", 1) for line in answer.text.splitlines())
         return {Ref(name): Oid(oid) for oid, name in pairs}
+
+    def backups_of(self, branch: str) -> list[tuple[Oid, Oid]]:
+        """For each run that kept a backup of that branch: the HEAD it began with, and the branch's tip."""
+        refs = self.backup_refs()
+        runs = {ref.split("/")[2] for ref in refs if ref.endswith(f"/heads/{branch}")}
+        pairs = (
+            (refs.get(Ref(f"refs/git-wave/{r}/head")), refs.get(Ref(f"refs/git-wave/{r}/heads/{branch}"))) for r in runs
+        )
+        return [(head, tip) for head, tip in pairs if head and tip]
 
     def index_tree(self) -> Oid:
         """The tree that the checkout's index holds. Raises GitError, also when it has unmerged paths."""

@@ -26,6 +26,8 @@ def accept_absent(case: Case, reads: Reads, why: str) -> Step:
     except GitError as error:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\n{error}")
     found = reads.presence(case.path)
+    if found is Presence.PRESENT and registered is None and let_go(case, reads):
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, f"{LEFT_OVERS}: {case.path}")
     if found is not Presence.GONE:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{why} ({found.value})")
     if registered is None and (landed := cleared_before(case, reads)):
@@ -43,6 +45,19 @@ def accept_absent(case: Case, reads: Reads, why: str) -> Step:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\nthe branch {case.entry.branch} does not exist")
     warning = case.warning(Reason.ACCEPTED_ABSENT_WORKTREE, case.entry.worktree_path, registered.prunable or None)
     return Go(case.knowing(tip=tip, worktree=None, look=None), (warning,))
+
+
+LEFT_OVERS = "git has let go of the worktree, and its branch is landed; delete what is left of its files yourself"
+
+
+def let_go(case: Case, reads: Reads) -> bool:
+    """Whether an earlier removal could delete only part of the files: git then drops the registration all the same."""
+    try:
+        tip = reads.objects.commit(case.ref)
+        recorded = any(line["branch"] == case.entry.branch and line["tip"] == tip for line in case.terms.earlier.landed)
+        return tip is not None and recorded and is_in_target(tip, case, reads)
+    except GitError:
+        return False
 
 
 def cleared_before(case: Case, reads: Reads) -> Step | None:

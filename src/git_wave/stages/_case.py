@@ -50,13 +50,22 @@ class Target:
 class EarlierWaves:
     """What earlier waves of this repository put on record, read at the first need."""
 
-    def __init__(self, load: Callable[[], tuple[Mapping[str, Any], ...]]) -> None:
-        self._load = load
+    def __init__(
+        self,
+        load: Callable[[], tuple[Mapping[str, Any], ...]],
+        load_kept: Callable[[], tuple[tuple[str, str], ...]] = lambda: (),
+    ) -> None:
+        self._load, self._load_kept = load, load_kept
 
     @cached_property
     def landed(self) -> tuple[Mapping[str, Any], ...]:
         """Journal lines of entries that landed, newest first."""
         return self._load()
+
+    @cached_property
+    def kept(self) -> tuple[tuple[str, str], ...]:
+        """Branch and place of ignored files that runs which were cut short had moved to safety."""
+        return self._load_kept()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,9 @@ def is_contained(tip: Oid, case: Case, reads: Reads) -> bool:
 def earlier_landings(case: Case, reads: Reads) -> list[Landing]:
     """What earlier waves brought of this entry's branch and is still in the target, newest first.
 
-    From the journals, and without them from merges in the target's history that carry our subject and whose
-    second parent forked where this entry says. Raises GitError.
+    From the journals; and without them from our backups, and from merges in the target's history that carry our
+    subject, whose second parent forked where this entry says. What a journal knows to be another entry's is not
+    taken for this one's. Raises GitError.
     """
     entry, root = case.entry, str(reads.layout.root)
     recorded = [
@@ -71,8 +72,15 @@ def earlier_landings(case: Case, reads: Reads) -> list[Landing]:
     known = {landing.tip for landing in found}
     allowed = {case.terms.bases.get(name) for name in entry.allowed_bases} | known
     # Oldest first: a later landing of the same branch forked from an earlier one.
+    elsewhere = {line["tip"] for line in case.terms.earlier.landed} - {str(landing.tip) for landing in recorded}
+    for head, tip in reads.backups_of(entry.branch):
+        if tip not in known | elsewhere and is_in_target(tip, case, reads):
+            if allowed.issuperset(reads.merge_bases(head, tip)):
+                found.append(Landing(tip, None))
+                known.add(tip)
+                allowed.add(tip)
     for merge, into, tip in reversed(reads.merges_with_subject(case.target.oid, SUBJECT.format(branch=entry.branch))):
-        if tip not in known and allowed.issuperset(reads.merge_bases(into, tip)):
+        if tip not in known | elsewhere and allowed.issuperset(reads.merge_bases(into, tip)):
             found.append(Landing(tip, merge))
             allowed.add(tip)
     return found

@@ -30,8 +30,7 @@ class Attempt:
     """One merge, and the checkout as it stood before: tracked edits, and a sign of each edited file's content.
 
     `changed` is what the merge is to change; `aside` is where half-written files are set aside, and `shelf` the ref
-    under which what the user staged meanwhile is saved. `proof` is the tree that the merge was to make, given when
-    somebody may have edited files since: then only what has its content is ours.
+    under which what the user staged meanwhile is saved. `planned` is the tree that the merge was to make.
     """
 
     target: Target
@@ -41,7 +40,7 @@ class Attempt:
     signs: Mapping[str, Sign]
     aside: Path
     shelf: Ref
-    proof: Oid | None = None
+    planned: Oid
 
 
 def sign(path: Path) -> Sign:
@@ -109,23 +108,24 @@ class PutBack:
     detail: str = ""
 
 
-def put_back(attempt: Attempt, reads: Reads, hands: Hands) -> PutBack:
+def put_back(attempt: Attempt, reads: Reads, hands: Hands, *, killed: bool = False) -> PutBack:
     """Take a failed merge back, and nothing else: the index equalled HEAD and no operation stood before it.
 
     When HEAD is not where it was, something else than a failed merge happened, and nothing is taken back. What the
-    user staged while the merge ran is saved first and staged again afterwards.
+    user staged while the merge ran is saved first and staged again afterwards. `killed`: git was ended just now, and
+    may have left files half-written.
     """
     if moved := head_moved(attempt, reads):
         return PutBack(reads.is_mid_merge(), moved)
     try:
-        problem = remaining(attempt, reads)
+        problem = remaining(attempt, reads, killed)
         if not problem:
             return PutBack(halt=False)
         staged = staged_by_others(attempt, reads)
         saved = hands.git.save_tree(reads.index_tree(), attempt.target.oid, attempt.shelf) if staged else None
     except (GitError, OSError) as error:
         return PutBack(reads.is_mid_merge(), f"the checkout is not as before: {error}")
-    problem = take_back(attempt, reads, hands)
+    problem = take_back(attempt, reads, hands, killed)
     if saved is not None:
         problem = stage_again(saved, staged, attempt, hands, problem)
     if reads.is_mid_merge():
@@ -134,18 +134,18 @@ def put_back(attempt: Attempt, reads: Reads, hands: Hands) -> PutBack:
     return PutBack(halt=False, detail=f"the checkout is not as before: {problem}" if problem else aside)
 
 
-def take_back(attempt: Attempt, reads: Reads, hands: Hands) -> str:
+def take_back(attempt: Attempt, reads: Reads, hands: Hands, killed: bool) -> str:
     """From the mildest remedy to the last; what then still is not as before, or ""."""
     remedies: tuple[Callable[[], object], ...] = (
         hands.git.abort_merge,
         lambda: hands.git.reset_merge(attempt.target.oid),
-        lambda: set_residue_aside(attempt, reads, hands),
+        lambda: set_residue_aside(attempt, reads, hands, killed),
     )
     problem = ""
     for remedy in remedies:
         try:
             remedy()
-            problem = remaining(attempt, reads)
+            problem = remaining(attempt, reads, killed)
         except (GitError, OSError) as error:
             problem = str(error)
         if not problem:
@@ -163,9 +163,12 @@ def stage_again(saved: Oid, staged: Sequence[str], attempt: Attempt, hands: Hand
     return f"{problem}; what you staged meanwhile is saved in {attempt.shelf}" if problem else ""
 
 
-def remaining(attempt: Attempt, reads: Reads) -> str:
+def remaining(attempt: Attempt, reads: Reads, killed: bool) -> str:
     """What is not as before, in words, or ""."""
-    return difference(attempt, reads.target_look(), reads) or residue_words(attempt, reads)
+    if found := difference(attempt, reads.target_look(), reads):
+        return found
+    left = residue(attempt, reads, killed)
+    return "left by the merge: " + ", ".join(map(shown, left[:5])) if left else ""
 
 
 def staged_by_others(attempt: Attempt, reads: Reads) -> list[str]:
@@ -200,24 +203,24 @@ def difference(attempt: Attempt, now: Look, reads: Reads) -> str:
     return ""
 
 
-def residue(attempt: Attempt, reads: Reads) -> list[str]:
-    """Paths that the merge was to write and that are not as before: it was ended while writing them."""
+def residue(attempt: Attempt, reads: Reads, killed: bool) -> list[str]:
+    """Paths that the merge was to write and that are not as before.
+
+    When git was ended just now, they are what it was writing. Else somebody may have edited files since, and only
+    those that are missing, or have the very content that the merge gives them, are its own.
+    """
     edited = {change.path for change in attempt.look.changes}
     now = {change.path for change in reads.target_look().changes} - edited
     added = standing_in_the_way(attempt.changed, reads)
     left = [*(change.path for change in attempt.changed if change.path in now), *added]
-    if attempt.proof is None or not left:
+    if killed or not left:
         return left
-    ours = reads.files_like(attempt.proof, left)
-    return [path for path in left if path in ours]
+    ours = reads.files_like(attempt.planned, left)
+    root = reads.layout.root
+    return [path for path in left if path in ours or not os.path.lexists(root / path)]
 
 
-def residue_words(attempt: Attempt, reads: Reads) -> str:
-    left = residue(attempt, reads)
-    return "left by the merge: " + ", ".join(map(shown, left[:5])) if left else ""
-
-
-def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands) -> None:
+def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands, killed: bool) -> None:
     """Move what an ended merge left half-written aside, and restore the tracked files.
 
     Moved, not deleted: should one of them be the user's after all, it is there.
@@ -225,7 +228,7 @@ def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands) -> None:
     look = reads.target_look()
     if reads.operations() or look.unmerged or not written_paths(attempt).isdisjoint(look.staged):
         return  # still git's to undo, and harder for the user to undo once files were moved
-    left = residue(attempt, reads)
+    left = residue(attempt, reads, killed)
     for path in left:
         if os.path.lexists(reads.layout.root / path):
             keep(reads.layout.root, path, attempt.aside)

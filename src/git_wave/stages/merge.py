@@ -23,7 +23,7 @@ from git_wave.model.reasons import Reason
 from git_wave.stages import _landing
 from git_wave.stages._case import Act, Case, Go, Hands, Step, Stop
 from git_wave.stages._landed import SUBJECT, is_contained
-from git_wave.stages._landing import Attempt
+from git_wave.stages._landing import Attempt, PutBack
 from git_wave.stages._obstacles import edits_in_the_way, standing_in_the_way
 from git_wave.state.kept import residue_place
 
@@ -49,6 +49,7 @@ def perform(case: Case, reads: Reads, hands: Hands) -> Step:
             _landing.signs_of(look, reads.layout.root),
             residue_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch),
             Ref(f"{backup_prefix(case.terms.wave_id)}staged/{case.entry.branch}"),
+            tree,
         )
         facts = {"tip": case.pinned, "target": case.target.ref, "target_oid": case.target.oid, "tree": tree}
         with hands.recorder.step("merge", **facts, edited=[change.path for change in look.changes]) as outcome:
@@ -135,19 +136,21 @@ def merge(case: Case, reads: Reads, hands: Hands, attempt: Attempt, outcome: dic
     except GitLocked as error:
         return Stop(case, Reason.REPO_LOCKED, error.lock_file)
     except GitTimeout as error:
-        return failed(case, reads, hands, attempt, Reason.MERGE_TIMED_OUT, str(error))
+        back = _landing.put_back(attempt, reads, hands, killed=True)
+        return failed(case, reads, attempt, back, Reason.MERGE_TIMED_OUT, str(error))
     except Interrupted:
-        _landing.put_back(attempt, reads, hands)
+        _landing.put_back(attempt, reads, hands, killed=True)
         raise
     said = "\n".join(part.strip() for part in (answer.stderr, answer.text) if part.strip())
     if answer.code != 0:
-        return failed(case, reads, hands, attempt, Reason.MERGE_FAILED, said)
+        return failed(case, reads, attempt, _landing.put_back(attempt, reads, hands), Reason.MERGE_FAILED, said)
     if heard := "\n".join(line for line in said.splitlines() if not line.startswith("Merge made by the ")):
         chatter.info("%s", heard)
     commit, problem = _landing.landed_commit(attempt, reads)
     if commit is None:
         if reads.objects.commit("HEAD") == attempt.target.oid:
-            return failed(case, reads, hands, attempt, Reason.MERGE_FAILED, f"{problem}\n{said}")
+            back = _landing.put_back(attempt, reads, hands)
+            return failed(case, reads, attempt, back, Reason.MERGE_FAILED, f"{problem}\n{said}")
         outcome["commit"] = below = _landing.merge_below(attempt, reads)
         return Stop(case.knowing(merge_commit=below), Reason.MERGE_FAILED, problem)
     outcome["commit"] = commit
@@ -158,8 +161,10 @@ def merge_once(case: Case, reads: Reads, hands: Hands, attempt: Attempt) -> Answ
     """One try. GitLocked is raised only when the checkout is as it was, so that a repeat is harmless."""
     subject = SUBJECT.format(branch=case.entry.branch)
     answer = hands.git.merge(case.pinned, case.target.ref, subject, case.terms.merge_timeout)
-    if answer.code != 0 and answer.lock_file and not _landing.put_back(attempt, reads, hands).detail:
-        raise answer.error()
+    # With edits in the checkout git saves them first, and says no more than that this failed.
+    lock_file = answer.lock_file or reads.index_lock() if answer.code != 0 else None
+    if lock_file and not _landing.put_back(attempt, reads, hands).detail:
+        raise GitLocked(answer.argv, answer.code, answer.stderr, lock_file)
     return answer
 
 
@@ -174,11 +179,10 @@ def landed(case: Case, reads: Reads, attempt: Attempt, problem: str) -> Step:
     return Go(case)
 
 
-def failed(case: Case, reads: Reads, hands: Hands, attempt: Attempt, reason: Reason, detail: str) -> Stop:
-    outcome = _landing.put_back(attempt, reads, hands)
+def failed(case: Case, reads: Reads, attempt: Attempt, back: PutBack, reason: Reason, detail: str) -> Stop:
     # A hook that ran after the merge may be what failed: then it is merged, and told so.
     case = case.knowing(merge_commit=_landing.merge_below(attempt, reads))
-    return Stop(case, reason, "\n".join(filter(None, (detail, outcome.detail))), halt=outcome.halt)
+    return Stop(case, reason, "\n".join(filter(None, (detail, back.detail))), halt=back.halt)
 
 
 STAGE = Act("merge", "Does it merge?", perform, rehearse)

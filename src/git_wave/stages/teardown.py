@@ -7,6 +7,7 @@ A refusal of git's is the last word; nothing is removed in any other way.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 from git_wave.git.links import BrokenLink, Worktree
@@ -18,7 +19,7 @@ from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
-from git_wave.stages._absence import accept_absent
+from git_wave.stages._absence import LEFT_OVERS, accept_absent
 from git_wave.stages._case import Act, Case, Go, Hands, Status, Step, Stop
 from git_wave.stages._lock import is_harness_lock
 from git_wave.stages.dirt import beyond_status, uncommitted
@@ -31,7 +32,16 @@ def perform(case: Case, reads: Reads, hands: Hands) -> Step:
     if isinstance(step, Stop):
         return step
     ending = take_branch(step.case, reads, hands)
-    return replace(ending, warnings=step.warnings)
+    return replace(ending, warnings=(*step.warnings, *kept_before(case)))
+
+
+def kept_before(case: Case) -> list[Advice]:
+    """What a run that was cut short had kept of this worktree, and could not tell."""
+    return [
+        case.warning(Reason.IGNORED_OUTPUT_KEPT, place, "kept by a run that was cut short")
+        for branch, place in case.terms.earlier.kept
+        if branch == case.entry.branch and os.path.lexists(place)
+    ]
 
 
 def rehearse(case: Case, reads: Rehearsal) -> Step:
@@ -72,12 +82,27 @@ def take_worktree(case: Case, reads: Reads, hands: Hands) -> Step:
     except (OSError, GitError) as error:
         if reads.presence(case.path) is Presence.GONE:
             return gone_meanwhile(case, reads, hands, str(error))
+        if still_there(case, reads) and not registered_now(case, reads):
+            detail = f"{LEFT_OVERS}: {case.path}\n{error}"
+            return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
         relock(worktree, reason, hands)
         return replace(refused_by_git(case, error, Reason.WORKTREE_REMOVE_FAILED), warnings=tuple(warnings))
     if reads.presence(case.path) is not Presence.GONE:
         detail = f"git reported success, but {case.path} is still there"
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
     return Go(case.knowing(dropped=dropped), tuple(warnings))
+
+
+def still_there(case: Case, reads: Reads) -> bool:
+    return reads.presence(case.path) is Presence.PRESENT
+
+
+def registered_now(case: Case, reads: Reads) -> bool:
+    """Whether git still knows the worktree; "cannot tell" counts as yes."""
+    try:
+        return reads.is_registered(case.path)
+    except GitError:
+        return True
 
 
 def not_as_merged(case: Case, worktree: Worktree, look: Look, reads: Reads) -> Stop | None:
@@ -174,15 +199,26 @@ def take_branch(case: Case, reads: Reads, hands: Hands) -> Step:
     """Delete the branch if it still stands at the merged commit and nobody has it checked out."""
     try:
         if reads.objects.commit(case.ref) is None:
-            return Go(case)
+            return take_section(case, hands)
         if elsewhere := reads.heads_on(case.ref):
             detail = "checked out in " + ", ".join(elsewhere)
             return Stop(case, Reason.BRANCH_DELETE_FAILED, detail, status=Status.WARNING)
         hands.git.delete_branch(case.entry.branch, case.pinned, case.terms.wave_id)
-        if case.entry.branch in case.terms.configured_branches:
-            hands.git.remove_branch_config(case.entry.branch)
     except (GitError, OSError) as error:
         return branch_stays(case, reads, str(error))
+    return take_section(case, hands)
+
+
+def take_section(case: Case, hands: Hands) -> Step:
+    """Drop the branch's own section of git's config, as deleting it with `git branch` would."""
+    if case.entry.branch not in case.terms.configured_branches:
+        return Go(case)
+    try:
+        hands.git.remove_branch_config(case.entry.branch)
+    except GitLocked as error:
+        return Stop(case, Reason.REPO_LOCKED, error.lock_file, status=Status.WARNING)
+    except GitError as error:
+        return Stop(case, Reason.BRANCH_DELETE_FAILED, str(error), status=Status.WARNING)
     return Go(case)
 
 

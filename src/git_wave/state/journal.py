@@ -154,11 +154,29 @@ def load_history(path: Path) -> History:
     for line in data[:whole].split(b"\n"):
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict) and event.get("v") == VERSION and "seq" in event and "event" in event:
+        if is_event(event):
             events.append(event)
     return History(path, tuple(events), whole)
+
+
+NEEDED = {
+    "began": ("kind", "id", "target", "head", "at"),
+    "intent": ("action", "entry", "branch"),
+    "done": ("intent",),
+    "failed": ("intent", "why"),
+    "entry": ("branch", "worktree_path", "expected_base", "status", "reason", "tip", "merge_commit"),
+    "ended": ("ok", "reason", "head"),
+}
+
+
+def is_event(line: Any) -> bool:
+    """Whether a parsed line is of this version and whole; any other is passed over."""
+    if not isinstance(line, dict) or line.get("v") != VERSION or not isinstance(line.get("seq"), int):
+        return False
+    needed = NEEDED.get(str(line.get("event")))
+    return needed is not None and all(key in line for key in needed)
 
 
 def list_histories(common_dir: Path) -> list[History]:
