@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,23 +34,24 @@ MARK = "GIT_WAVE_RUN"
 
 
 def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
-    """Close the newest journal if it has no end.
+    """Close the newest journal if it has no end, or could not put a merge back.
 
     `patience` is how many seconds git commands which that run started may go on before they are ended. Raises
     Refusal with `repo_busy` when a half-made merge of ours cannot be put back; the journal then stays open.
     Raises OSError, JournalError or GitError.
     """
     histories = list_histories(reads.layout.common_dir)
-    if not histories or histories[-1].ended or histories[-1].began is None:
+    if not histories or histories[-1].began is None or is_settled(histories[-1]):
         return
     last = histories[-1]
     await_orphans(last.id, patience)
     journal = Journal.reopen(last)
     head = last.head
     for intent, closed in last.intents("merge"):
-        if closed is not None:
+        if not is_open(closed):
             continue
-        commit, why = settle_merge(last, intent, reads, hands)
+        left = {path: sign and tuple(sign) for path, sign in ((closed or {}).get("left") or {}).items()}
+        commit, why = settle_merge(last, intent, left, reads, hands)
         if commit:
             journal.write("done", intent=intent["seq"], commit=commit)
             head = commit
@@ -58,10 +60,23 @@ def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
     for intent, closed in last.intents("remove_worktree"):
         if closed is None and settle_removal(intent, reads, hands):
             journal.write("done", intent=intent["seq"])
+    if last.ended:
+        return
     journal.write("ended", ok=False, reason=Reason.INTERRUPTED, head=head)
 
 
-def settle_merge(last: History, intent: Event, reads: Reads, hands: Hands) -> tuple[str | None, str]:
+def is_open(closed: Event | None) -> bool:
+    """Whether a merge still waits to be settled: cut short, or not put back."""
+    return closed is None or "left" in closed
+
+
+def is_settled(history: History) -> bool:
+    return history.ended is not None and not any(is_open(closed) for _, closed in history.intents("merge"))
+
+
+def settle_merge(
+    last: History, intent: Event, left: Mapping[str, _landing.Sign], reads: Reads, hands: Hands
+) -> tuple[str | None, str]:
     """The commit that a merge under way made; or None, and why there is none. Raises Refusal."""
     target = Target(Ref(intent["target"]), Oid(intent["target_oid"]))
     tip = Oid(intent["tip"])
@@ -80,11 +95,12 @@ def settle_merge(last: History, intent: Event, reads: Reads, hands: Hands) -> tu
         residue_place(reads.layout.common_dir, last.id, str(intent["branch"])),
         Ref(f"{backup_prefix(last.id)}staged/{intent['branch']}"),
         Oid(intent["tree"]),
+        left,
     )
     if not is_ours(intent, attempt, reads):
         return None, "the run was killed, and what stands in the index is not provably ours; it was left as it is"
     outcome = _landing.put_back(attempt, reads, hands)
-    if outcome.halt or outcome.detail.startswith("the checkout"):
+    if outcome.halt:
         raise Refusal(Reason.REPO_BUSY, f"a merge of the killed run {last.id} could not be put back: {outcome.detail}")
     if outcome.detail:
         logger.warning("a killed run: %s", outcome.detail)
@@ -106,7 +122,7 @@ def settle_removal(intent: Event, reads: Reads, hands: Hands) -> bool:
         look = reads.worktree_look(worktree)
         whole = all(change.code == ".D" for change in look.changes)
         if look.oid == tip and whole and not sort_ignored(worktree.path, look.ignored).keep:
-            hands.git.remove_worktree(worktree.path, tip)
+            hands.git.remove_worktree(worktree.path, tip, force=True)
             return True
     except (BrokenLink, OSError, GitError):
         return False
@@ -128,7 +144,11 @@ def is_ours(intent: Event, attempt: _landing.Attempt, reads: Reads) -> bool:
 def await_orphans(run_id: str, patience: float) -> None:
     """Wait for git commands that a killed run left behind, and end them when their time is up."""
     deadline = time.monotonic() + patience
+    told = False
     while orphans := orphans_of(run_id):
+        if not told:
+            logger.warning("waiting for git commands of the killed run %s (%s)", run_id, [o.pid for o in orphans])
+            told = True
         if time.monotonic() > deadline:
             end_all(orphans)
             return

@@ -53,7 +53,7 @@ def run_wave(door: Door, layout: Layout, request: Request) -> tuple[str, WaveOut
         wave_id = new_wave_id(layout.common_dir, request.now)
         door = door.with_variables({MARK: wave_id})
         reads = stack.enter_context(Reads(door, layout))
-        settle(reads, door, layout, request.settings, max(door.timeout, request.merge_timeout))
+        settle(reads, door, layout, request.settings, door.timeout)
         target = require_target(reads, request.expect_branch)
         terms = terms_for(request, wave_id, reads)
         journal, hands = begin(door, layout, request, wave_id, target)

@@ -95,7 +95,7 @@ def undo(repository: Repository, run_id: str | None, wait: float, *, dry_run: bo
         door = repository.door.with_variables({MARK: undo_id})
         with Reads(door, layout) as reads:
             if not dry_run:
-                settle(reads, door, layout, repository.settings, repository.settings.merge_timeout)
+                settle(reads, door, layout, repository.settings, door.timeout)
             try:
                 histories = list_histories(layout.common_dir)
                 history = choose(histories, run_id)

@@ -48,6 +48,7 @@ STATUS_PINS = {
     "core.trustctime": "true",
     "status.renames": "false",
     "status.aheadBehind": "false",
+    "status.showUntrackedFiles": "all",
 }
 # diff-tree is plumbing and heeds little config; these are what it does heed.
 DIFF_PINS = {"diff.renameLimit": "1000", "diff.orderFile": "/dev/null", "diff.ignoreSubmodules": "none"}

@@ -6,6 +6,7 @@ Each is recorded before it is made and after, and waits a while for a lock file 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from types import MappingProxyType
 from git_wave.git.door import Answer, Door
 from git_wave.git.layout import Layout
 from git_wave.git.patience import patiently
-from git_wave.git.reads import MERGE_PINS
+from git_wave.git.reads import MERGE_PINS, STATUS_PINS
 from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.recording import Recorder, Unrecorded
 
@@ -109,10 +110,15 @@ class Writes:
         with self._recorder.step("lock_worktree", path=str(path)):
             self._run(["worktree", "lock", f"--reason={reason}", str(path)])
 
-    def remove_worktree(self, path: Path, tip: Oid) -> None:
-        """Remove a worktree and its registration, whatever it still holds. Raises GitError."""
+    def remove_worktree(self, path: Path, tip: Oid, *, force: bool = False) -> None:
+        """Remove a worktree and its registration. Raises GitError.
+
+        Without `force` git looks once more itself, right before it deletes, and refuses for anything uncommitted;
+        ignored files go either way.
+        """
+        flags = ["--force"] if force else []
         with self._recorder.step("remove_worktree", path=str(path), tip=tip):
-            self._run(["worktree", "remove", "--force", str(path)])
+            self._run(["worktree", "remove", *flags, str(path)], settings=STATUS_PINS)
 
     def drop_registration(self, path: Path, tip: Oid) -> None:
         """Drop the registration of a worktree whose directory is gone, and no other registration.
@@ -152,9 +158,15 @@ class Writes:
         self._update_refs([f"option no-deref\0delete {ref}\0{oid}\0" for ref, oid in refs.items()])
 
     def remove_branch_config(self, branch: str) -> None:
-        """Drop the `branch.<name>` section, as `git branch -D` does; 5 and 128 mean that there was none."""
+        """Drop the `branch.<name>` section, as `git branch -D` does. Raises GitError when it is still there."""
         with self._recorder.step("remove_branch_config", name=branch):
-            self._run(["config", "--local", "--remove-section", f"branch.{branch}"], ok=(0, 5, 128))
+            section = f"branch.{branch}"
+            answer = self._run(["config", "--local", "--remove-section", section], ok=(0, 5, 128))
+            if answer.code == 128:
+                # Said of a missing section, and of much else.
+                pattern = f"^{re.escape(section)}\\.[^.]*$"
+                if self._run(["config", "--local", "--get-regexp", pattern], ok=(0, 1)).code == 0:
+                    raise answer.error()
 
     def _update_refs(self, commands: Sequence[str]) -> None:
         """All or nothing."""

@@ -13,7 +13,7 @@ from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Case, Go, Status, Step, Stop
-from git_wave.stages._landed import finished, is_in_target
+from git_wave.stages._landed import finished, is_in_target, nothing_left_to_judge
 
 
 def accept_absent(case: Case, reads: Reads, why: str) -> Step:
@@ -75,4 +75,6 @@ def cleared_before(case: Case, reads: Reads) -> Step | None:
     if landing is None:
         return None
     case = case.knowing(tip=landing.tip, merge_commit=landing.merge)
+    if case.entry.branch in case.terms.configured_branches:
+        return nothing_left_to_judge(case, landing.merge)  # its section of git's config is still to go
     return Stop(case, Reason.ALREADY_LANDED, status=Status.MERGED_REMOVED)

@@ -7,6 +7,7 @@ its patches is there; or a wave is on record to have landed it, and its commit i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from git_wave.git.reads import Reads
@@ -56,8 +57,7 @@ def earlier_landings(case: Case, reads: Reads) -> list[Landing]:
     """What earlier waves brought of this entry's branch and is still in the target, newest first.
 
     From the journals; and without them from our backups, and from merges in the target's history that carry our
-    subject, whose second parent forked where this entry says. What a journal knows to be another entry's is not
-    taken for this one's. Raises GitError.
+    subject, where the branch forked from what this entry says. Raises GitError.
     """
     entry, root = case.entry, str(reads.layout.root)
     recorded = [
@@ -70,20 +70,28 @@ def earlier_landings(case: Case, reads: Reads) -> list[Landing]:
     ]
     found = [landing for landing in recorded if stands(landing.tip, case, reads)]
     known = {landing.tip for landing in found}
-    allowed = {case.terms.bases.get(name) for name in entry.allowed_bases} | known
-    # Oldest first: a later landing of the same branch forked from an earlier one.
-    elsewhere = {line["tip"] for line in case.terms.earlier.landed} - {str(landing.tip) for landing in recorded}
-    for head, tip in reads.backups_of(entry.branch):
-        if tip not in known | elsewhere and is_in_target(tip, case, reads):
-            if allowed.issuperset(reads.merge_bases(head, tip)):
-                found.append(Landing(tip, None))
-                known.add(tip)
-                allowed.add(tip)
-    for merge, into, tip in reversed(reads.merges_with_subject(case.target.oid, SUBJECT.format(branch=entry.branch))):
-        if tip not in known | elsewhere and allowed.issuperset(reads.merge_bases(into, tip)):
-            found.append(Landing(tip, merge))
-            allowed.add(tip)
+    # What a journal knows to be another entry's is not taken for this one's.
+    known |= {Oid(line["tip"]) for line in case.terms.earlier.landed}
+    allowed = {case.terms.bases.get(name) for name in entry.allowed_bases} | {landing.tip for landing in found}
+    for landing, fork in evidence(case, reads):
+        if landing.tip not in known and allowed.issuperset(reads.merge_bases(fork, landing.tip)):
+            if is_in_target(landing.tip, case, reads):
+                found.append(landing)
+                known.add(landing.tip)
+                allowed.add(landing.tip)
     return found
+
+
+def evidence(case: Case, reads: Reads) -> Iterator[tuple[Landing, Oid]]:
+    """Landings of a branch of this name that need no journal, each with a commit that it forked from.
+
+    Merges oldest first: a later landing of the same branch forked from an earlier one.
+    """
+    subject = SUBJECT.format(branch=case.entry.branch)
+    for merge, into, tip in reversed(reads.merges_with_subject(case.target.oid, subject)):
+        yield Landing(tip, merge), into
+    for head, tip in reads.backups_of(case.entry.branch):
+        yield Landing(tip, None), head
 
 
 def stands(tip: Oid, case: Case, reads: Reads) -> bool:

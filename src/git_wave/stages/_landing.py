@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from git_wave.git.parse import SUBMODULE, Difference, Look
@@ -30,7 +30,8 @@ class Attempt:
     """One merge, and the checkout as it stood before: tracked edits, and a sign of each edited file's content.
 
     `changed` is what the merge is to change; `aside` is where half-written files are set aside, and `shelf` the ref
-    under which what the user staged meanwhile is saved. `planned` is the tree that the merge was to make.
+    under which what the user staged meanwhile is saved. `planned` is the tree that the merge was to make, and `left`
+    what an earlier attempt to take it back had to leave.
     """
 
     target: Target
@@ -41,6 +42,7 @@ class Attempt:
     aside: Path
     shelf: Ref
     planned: Oid
+    left: Mapping[str, Sign] = field(default_factory=dict)
 
 
 def sign(path: Path) -> Sign:
@@ -102,10 +104,15 @@ def missing_files(attempt: Attempt, reads: Reads) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """How putting the checkout back ended. `halt`: it is still mid-merge, or that cannot be ruled out."""
+    """How putting the checkout back ended.
+
+    `halt`: it is still mid-merge, or not as it was. `left` has the sign of each file that the merge left half-written,
+    for whoever tries again.
+    """
 
     halt: bool
     detail: str = ""
+    left: Mapping[str, Sign] = field(default_factory=dict)
 
 
 def put_back(attempt: Attempt, reads: Reads, hands: Hands, *, killed: bool = False) -> PutBack:
@@ -124,14 +131,24 @@ def put_back(attempt: Attempt, reads: Reads, hands: Hands, *, killed: bool = Fal
         staged = staged_by_others(attempt, reads)
         saved = hands.git.save_tree(reads.index_tree(), attempt.target.oid, attempt.shelf) if staged else None
     except (GitError, OSError) as error:
-        return PutBack(reads.is_mid_merge(), f"the checkout is not as before: {error}")
+        return PutBack(True, f"the checkout is not as before: {error}", left(attempt, reads))
     problem = take_back(attempt, reads, hands, killed)
     if saved is not None:
         problem = stage_again(saved, staged, attempt, hands, problem)
     if reads.is_mid_merge():
-        return PutBack(halt=True, detail=f"the checkout is still mid-merge: {problem or 'MERGE_HEAD stands'}")
+        return PutBack(True, f"the checkout is still mid-merge: {problem or 'MERGE_HEAD stands'}", left(attempt, reads))
+    if problem:
+        return PutBack(True, f"the checkout is not as before: {problem}", left(attempt, reads))
     aside = f"half-written files were moved to {attempt.aside}" if os.path.lexists(attempt.aside) else ""
-    return PutBack(halt=False, detail=f"the checkout is not as before: {problem}" if problem else aside)
+    return PutBack(halt=False, detail=aside)
+
+
+def left(attempt: Attempt, reads: Reads) -> dict[str, Sign]:
+    """Signs of what is still half-written."""
+    try:
+        return {path: sign(reads.layout.root / path) for path in residue(attempt, reads, killed=True)}
+    except (GitError, OSError):
+        return {}
 
 
 def take_back(attempt: Attempt, reads: Reads, hands: Hands, killed: bool) -> str:
@@ -167,8 +184,8 @@ def remaining(attempt: Attempt, reads: Reads, killed: bool) -> str:
     """What is not as before, in words, or ""."""
     if found := difference(attempt, reads.target_look(), reads):
         return found
-    left = residue(attempt, reads, killed)
-    return "left by the merge: " + ", ".join(map(shown, left[:5])) if left else ""
+    paths = residue(attempt, reads, killed)
+    return "left by the merge: " + ", ".join(map(shown, paths[:5])) if paths else ""
 
 
 def staged_by_others(attempt: Attempt, reads: Reads) -> list[str]:
@@ -212,12 +229,17 @@ def residue(attempt: Attempt, reads: Reads, killed: bool) -> list[str]:
     edited = {change.path for change in attempt.look.changes}
     now = {change.path for change in reads.target_look().changes} - edited
     added = standing_in_the_way(attempt.changed, reads)
-    left = [*(change.path for change in attempt.changed if change.path in now), *added]
-    if killed or not left:
-        return left
-    ours = reads.files_like(attempt.planned, left)
+    found = [*(change.path for change in attempt.changed if change.path in now), *added]
+    if killed or not found:
+        return found
+    ours = reads.files_like(attempt.planned, found)
     root = reads.layout.root
-    return [path for path in left if path in ours or not os.path.lexists(root / path)]
+    known = attempt.left
+    return [
+        path
+        for path in found
+        if path in ours or not os.path.lexists(root / path) or (path in known and sign(root / path) == known[path])
+    ]
 
 
 def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands, killed: bool) -> None:
@@ -228,8 +250,8 @@ def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands, killed: bool
     look = reads.target_look()
     if reads.operations() or look.unmerged or not written_paths(attempt).isdisjoint(look.staged):
         return  # still git's to undo, and harder for the user to undo once files were moved
-    left = residue(attempt, reads, killed)
-    for path in left:
+    paths = residue(attempt, reads, killed)
+    for path in paths:
         if os.path.lexists(reads.layout.root / path):
             keep(reads.layout.root, path, attempt.aside)
-    hands.git.restore_files(sorted(reads.tracked(left)) if left else [])
+    hands.git.restore_files(sorted(reads.tracked(paths)) if paths else [])

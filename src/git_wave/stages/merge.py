@@ -137,20 +137,21 @@ def merge(case: Case, reads: Reads, hands: Hands, attempt: Attempt, outcome: dic
         return Stop(case, Reason.REPO_LOCKED, error.lock_file)
     except GitTimeout as error:
         back = _landing.put_back(attempt, reads, hands, killed=True)
-        return failed(case, reads, attempt, back, Reason.MERGE_TIMED_OUT, str(error))
+        return failed(case, reads, attempt, back, outcome, Reason.MERGE_TIMED_OUT, str(error))
     except Interrupted:
         _landing.put_back(attempt, reads, hands, killed=True)
         raise
     said = "\n".join(part.strip() for part in (answer.stderr, answer.text) if part.strip())
     if answer.code != 0:
-        return failed(case, reads, attempt, _landing.put_back(attempt, reads, hands), Reason.MERGE_FAILED, said)
+        back = _landing.put_back(attempt, reads, hands)
+        return failed(case, reads, attempt, back, outcome, Reason.MERGE_FAILED, said)
     if heard := "\n".join(line for line in said.splitlines() if not line.startswith("Merge made by the ")):
         chatter.info("%s", heard)
     commit, problem = _landing.landed_commit(attempt, reads)
     if commit is None:
         if reads.objects.commit("HEAD") == attempt.target.oid:
             back = _landing.put_back(attempt, reads, hands)
-            return failed(case, reads, attempt, back, Reason.MERGE_FAILED, f"{problem}\n{said}")
+            return failed(case, reads, attempt, back, outcome, Reason.MERGE_FAILED, f"{problem}\n{said}")
         outcome["commit"] = below = _landing.merge_below(attempt, reads)
         return Stop(case.knowing(merge_commit=below), Reason.MERGE_FAILED, problem)
     outcome["commit"] = commit
@@ -179,7 +180,12 @@ def landed(case: Case, reads: Reads, attempt: Attempt, problem: str) -> Step:
     return Go(case)
 
 
-def failed(case: Case, reads: Reads, attempt: Attempt, back: PutBack, reason: Reason, detail: str) -> Stop:
+def failed(
+    case: Case, reads: Reads, attempt: Attempt, back: PutBack, outcome: dict[str, Any], reason: Reason, detail: str
+) -> Stop:
+    """Not merged. What could not be put back is on record for the next run, which tries again."""
+    if back.halt:
+        outcome["left"] = dict(back.left)
     # A hook that ran after the merge may be what failed: then it is merged, and told so.
     case = case.knowing(merge_commit=_landing.merge_below(attempt, reads))
     return Stop(case, reason, "\n".join(filter(None, (detail, back.detail))), halt=back.halt)

@@ -68,33 +68,67 @@ def take_worktree(case: Case, reads: Reads, hands: Hands) -> Step:
         return gone_meanwhile(case, reads, hands, str(error))
     if stop := not_as_merged(case, worktree, look, reads) or locked_against(case, reason):
         return stop
+    if not all(os.access(place, os.W_OK | os.X_OK) for place in (worktree.path, worktree.path.parent)):
+        # Git drops the registration of what it can delete only in part.
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, f"{worktree.path} cannot be written to")
+    return clear(case, worktree, look, reason, reads, hands)
+
+
+def clear(case: Case, worktree: Worktree, look: Look, reason: str | None, reads: Reads, hands: Hands) -> Step:
+    """Carry to safety what is no commit, and let git remove the rest."""
     warnings: list[Advice] = []
     try:
         dropped = set_ignored_aside(case, worktree, look, reads, hands, warnings)
-        if warnings and (stop := not_as_merged(case, worktree, look := reads.worktree_look(worktree), reads)):
-            return replace(stop, warnings=tuple(warnings))
-        if warnings and (late := sort_ignored(worktree.path, unrescued(case, look)).keep):
-            detail = "written while other files were kept:\n" + "\n".join(map(shown, late))
-            return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
+        if warnings:
+            # Moving may have taken a while, and moved paths look different now.
+            look = reads.worktree_look(worktree)
+            if stop := not_as_merged(case, worktree, look, reads) or still_ignored(case, worktree, look):
+                return replace(stop, warnings=tuple(warnings))
         if reason is not None:
             hands.git.unlock_worktree(worktree.path)
-        hands.git.remove_worktree(worktree.path, case.pinned)
+        drop_rescued(case, worktree, look)
+        hands.git.remove_worktree(worktree.path, case.pinned, force=needs_force(case, worktree, look))
     except (OSError, GitError) as error:
         if reads.presence(case.path) is Presence.GONE:
             return gone_meanwhile(case, reads, hands, str(error))
-        if still_there(case, reads) and not registered_now(case, reads):
-            detail = f"{LEFT_OVERS}: {case.path}\n{error}"
-            return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
-        relock(worktree, reason, hands)
-        return replace(refused_by_git(case, error, Reason.WORKTREE_REMOVE_FAILED), warnings=tuple(warnings))
+        stop = not_removed(case, worktree, reason, reads, hands, error)
+        return replace(stop, warnings=tuple(warnings))
     if reads.presence(case.path) is not Presence.GONE:
         detail = f"git reported success, but {case.path} is still there"
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
     return Go(case.knowing(dropped=dropped), tuple(warnings))
 
 
-def still_there(case: Case, reads: Reads) -> bool:
-    return reads.presence(case.path) is Presence.PRESENT
+def still_ignored(case: Case, worktree: Worktree, look: Look) -> Stop | None:
+    """Ignored files that were written while others were moved."""
+    late = sort_ignored(worktree.path, unrescued(case, look)).keep
+    detail = "written while other files were kept:\n" + "\n".join(map(shown, late))
+    return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail) if late else None
+
+
+def not_removed(
+    case: Case, worktree: Worktree, reason: str | None, reads: Reads, hands: Hands, error: Exception
+) -> Stop:
+    """Git did not remove it, or not all of it: then it has dropped the registration all the same."""
+    if not registered_now(case, reads):
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, f"{LEFT_OVERS}: {case.path}\n{error}")
+    relock(worktree, reason, hands)
+    return refused_by_git(case, error, Reason.WORKTREE_REMOVE_FAILED)
+
+
+def drop_rescued(case: Case, worktree: Worktree, look: Look) -> None:
+    """Delete the untracked artifacts that are safe in the main checkout, so that git need not be forced."""
+    for change in look.changes:
+        if change.code == "??" and change.path in case.rescued:
+            os.unlink(worktree.path / change.path)
+
+
+def needs_force(case: Case, worktree: Worktree, look: Look) -> bool:
+    """Git's own refusal is the last safeguard; it is switched off only where git would refuse what is fine: an
+    artifact that was staged, and submodules, which were looked into.
+    """
+    staged = any(change.code != "??" for change in look.changes)
+    return staged or bool(case.survey and case.survey.submodules) or os.path.lexists(worktree.admin / "modules")
 
 
 def registered_now(case: Case, reads: Reads) -> bool:
