@@ -75,7 +75,7 @@ def rehearse_wave(door: Door, layout: Layout, request: Request) -> tuple[str, Wa
 def terms_for(request: Request, wave_id: str, reads: Reads) -> WaveTerms:
     bases = resolve_bases(request.manifest.usable, reads)
     common_dir = reads.layout.common_dir
-    earlier = EarlierWaves(lambda: landed_lines(common_dir), lambda: kept_places(common_dir))
+    earlier = EarlierWaves(lambda: landed_lines(common_dir), lambda: kept_places(common_dir, wave_id))
     return WaveTerms(wave_id, request.merge_timeout, bases, request.settings.configured_branches, earlier)
 
 
@@ -89,14 +89,14 @@ def landed_lines(common_dir: Path) -> tuple[Mapping[str, Any], ...]:
     return tuple(line for line in lines if line["tip"] and (line["merge_commit"] or line["status"] == "merged_removed"))
 
 
-def kept_places(common_dir: Path) -> tuple[tuple[str, str], ...]:
-    """Branch and place of what runs kept that ended before they could tell."""
+def kept_places(common_dir: Path, but: str) -> tuple[tuple[str, str], ...]:
+    """Branch and place of what runs kept that ended before they could tell, the run `but` aside."""
     try:
         histories = list_histories(common_dir)
     except OSError:
         return ()
     found = []
-    for history in histories:
+    for history in (history for history in histories if history.id != but):
         told = {entry["branch"] for entry in history.entries}
         for intent, _ in history.intents("keep"):
             if intent["branch"] and intent["branch"] not in told:

@@ -116,10 +116,13 @@ class Reads(AbstractContextManager["Reads"]):
     def _target(self) -> Worktree:
         return Worktree(self.layout.root, self.layout.git_dir)
 
-    def index_lock(self) -> str | None:
-        """The lock file of the checkout's index, when somebody holds it now."""
-        lock_file = self.layout.git_dir / "index.lock"
-        return str(lock_file) if os.path.lexists(lock_file) else None
+    @property
+    def index_lock(self) -> Path:
+        """Where the lock file of the checkout's index is while somebody holds it."""
+        return self.layout.git_dir / "index.lock"
+
+    def index_lock_held(self) -> bool:
+        return links.is_there(self.index_lock)
 
     def operations(self) -> tuple[str, ...]:
         """What stands half-done in the checkout."""
@@ -224,7 +227,7 @@ class Reads(AbstractContextManager["Reads"]):
         Raises GitError, also where git has no `--verbatim` (before 2.39).
         """
         commits = self._door.run(self.layout.root, ["rev-list", "--no-merges", of, f"^{without}"]).text
-        command = ["diff-tree", "--stdin", "--root", "-p", "--no-renames", "--full-index", "--no-ext-diff", *flags]
+        command = ["diff-tree", "--stdin", "--root", "-p", "--no-renames", "--no-prefix", "--no-ext-diff", *flags]
         patches = self._door.run(
             self.layout.root, [*command, "--no-textconv"], stdin=commits.encode(), settings=DIFF_PINS
         )
@@ -236,9 +239,19 @@ class Reads(AbstractContextManager["Reads"]):
         with tempfile.TemporaryDirectory(prefix="git-wave-") as scratch:
             door = self._door.with_variables({"GIT_INDEX_FILE": str(Path(scratch) / "index")})
             door.run(self.layout.root, ["read-tree", tree])
-            differing = set(door.run(self.layout.root, ["diff-files", "-z", "--name-only"]).records())
             held = set(door.run(self.layout.root, ["ls-files", "-z"]).records())
-        return frozenset(path for path in paths if path in held and path not in differing)
+            asked = tuple(path for path in paths if path in held)
+            return frozenset(asked) - self._differing(door, self._target, asked)
+
+    def _differing(self, door: Door, tree: Worktree, paths: tuple[str, ...]) -> frozenset[str]:
+        """Which of these files differ in content from the index that `door` points to."""
+        found: set[str] = set()
+        for start in range(0, len(paths), ARGUMENTS):
+            some = paths[start : start + ARGUMENTS]
+            flags = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=all"]
+            answer = self._in_worktree(tree, ["--literal-pathspecs", "diff", *flags, "--", *some], door)
+            found.update(answer.records())
+        return frozenset(found)
 
     def backup_refs(self) -> dict[Ref, Oid]:
         """Every ref of ours with the commit it keeps."""
@@ -319,8 +332,7 @@ class Reads(AbstractContextManager["Reads"]):
             names = b"\0".join(os.fsencode(path) for path in paths)
             for mark in ("--no-assume-unchanged", "--no-skip-worktree"):
                 self._in_worktree(worktree, ["update-index", mark, "-z", "--stdin"], door, names)
-            answer = self._in_worktree(worktree, ["diff-files", "-z", "--name-only"], door)
-            return tuple(sorted(set(answer.records()) & set(paths)))
+            return tuple(sorted(self._differing(door, worktree, paths)))
 
     def worktree_head(self, worktree: Worktree) -> tuple[Oid | None, str]:
         """HEAD of a linked worktree: its commit (None when unborn) and what it names, a full ref or `HEAD`.

@@ -88,7 +88,7 @@ class Writes:
         """Write these files out of the index where they are missing on disk; none that stands is touched."""
         if paths:
             names = b"\0".join(os.fsencode(path) for path in paths)
-            self._run(["checkout-index", "-z", "--stdin"], stdin=names)
+            self._run(["checkout-index", "--index", "-z", "--stdin"], stdin=names)
 
     def move_target(self, to: Oid, standing_at: Oid) -> None:
         """Move the checked-out branch and its files; git refuses where an edit of the user's would be lost."""

@@ -74,11 +74,12 @@ def earlier_landings(case: Case, reads: Reads) -> list[Landing]:
     known |= {Oid(line["tip"]) for line in case.terms.earlier.landed}
     allowed = {case.terms.bases.get(name) for name in entry.allowed_bases} | {landing.tip for landing in found}
     for landing, fork in evidence(case, reads):
-        if landing.tip not in known and allowed.issuperset(reads.merge_bases(fork, landing.tip)):
-            if is_in_target(landing.tip, case, reads):
-                found.append(landing)
-                known.add(landing.tip)
-                allowed.add(landing.tip)
+        if landing.tip in known or not allowed.issuperset(reads.merge_bases(fork, landing.tip)):
+            continue
+        if is_in_target(landing.tip, case, reads):
+            found.append(landing)
+            known.add(landing.tip)
+            allowed.add(landing.tip)
     return found
 
 

@@ -20,7 +20,7 @@ from git_wave.model.names import Oid, Ref
 from git_wave.model.paths import shown
 from git_wave.stages._case import Hands, Target
 from git_wave.stages._obstacles import standing_in_the_way
-from git_wave.state.kept import keep
+from git_wave.state.kept import set_aside
 
 Sign = tuple[int, int, int, int] | None
 
@@ -156,6 +156,7 @@ def take_back(attempt: Attempt, reads: Reads, hands: Hands, killed: bool) -> str
     remedies: tuple[Callable[[], object], ...] = (
         hands.git.abort_merge,
         lambda: hands.git.reset_merge(attempt.target.oid),
+        lambda: finish_half_written(attempt, reads, hands),
         lambda: set_residue_aside(attempt, reads, hands, killed),
     )
     problem = ""
@@ -242,6 +243,20 @@ def residue(attempt: Attempt, reads: Reads, killed: bool) -> list[str]:
     ]
 
 
+def finish_half_written(attempt: Attempt, reads: Reads, hands: Hands) -> None:
+    """Where the index has the merge already and a file has not, git will not reset: give it the file, then reset.
+
+    What stands in the file's place is set aside.
+    """
+    ours = written_paths(attempt)
+    torn = [c.path for c in reads.target_look().changes if c.path in ours and c.code[0] != "." and c.code[1] != "."]
+    for path in torn:
+        if os.path.lexists(reads.layout.root / path):
+            set_aside(reads.layout.root, path, attempt.aside)
+    hands.git.restore_files(torn)
+    hands.git.reset_merge(attempt.target.oid)
+
+
 def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands, killed: bool) -> None:
     """Move what an ended merge left half-written aside, and restore the tracked files.
 
@@ -253,5 +268,5 @@ def set_residue_aside(attempt: Attempt, reads: Reads, hands: Hands, killed: bool
     paths = residue(attempt, reads, killed)
     for path in paths:
         if os.path.lexists(reads.layout.root / path):
-            keep(reads.layout.root, path, attempt.aside)
+            set_aside(reads.layout.root, path, attempt.aside)
     hands.git.restore_files(sorted(reads.tracked(paths)) if paths else [])

@@ -8,6 +8,7 @@ counts only when HEAD moved by exactly that merge and the user's own edits are a
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any
 
 from git_wave.git.door import Answer
@@ -134,7 +135,8 @@ def merge(case: Case, reads: Reads, hands: Hands, attempt: Attempt, outcome: dic
     try:
         answer = patiently(lambda: merge_once(case, reads, hands, attempt), hands.git.lock_patience)
     except GitLocked as error:
-        return Stop(case, Reason.REPO_LOCKED, error.lock_file)
+        reason = Reason.REPO_LOCKED if os.path.lexists(error.lock_file) else Reason.MERGE_FAILED
+        return Stop(case, reason, f"{error.lock_file}\n{error}")
     except GitTimeout as error:
         back = _landing.put_back(attempt, reads, hands, killed=True)
         return failed(case, reads, attempt, back, outcome, Reason.MERGE_TIMED_OUT, str(error))
@@ -162,8 +164,10 @@ def merge_once(case: Case, reads: Reads, hands: Hands, attempt: Attempt) -> Answ
     """One try. GitLocked is raised only when the checkout is as it was, so that a repeat is harmless."""
     subject = SUBJECT.format(branch=case.entry.branch)
     answer = hands.git.merge(case.pinned, case.target.ref, subject, case.terms.merge_timeout)
-    # With edits in the checkout git saves them first, and says no more than that this failed.
-    lock_file = answer.lock_file or reads.index_lock() if answer.code != 0 else None
+    lock_file = answer.lock_file if answer.code != 0 else None
+    if answer.code != 0 and (reads.index_lock_held() or "stash failed" in answer.stderr):
+        # With edits in the checkout git saves them first, and where the index is locked says only that this failed.
+        lock_file = lock_file or str(reads.index_lock)
     if lock_file and not _landing.put_back(attempt, reads, hands).detail:
         raise GitLocked(answer.argv, answer.code, answer.stderr, lock_file)
     return answer

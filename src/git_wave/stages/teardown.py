@@ -152,7 +152,7 @@ def not_as_merged(case: Case, worktree: Worktree, look: Look, reads: Reads) -> S
         late = [
             *uncommitted(case, look),
             *beyond_status(worktree, survey, reads),
-            *(shown(path) for path, digest in case.rescued.items() if digest_of(worktree.path, path) != digest),
+            *(shown(path) for path in case.rescued if written_again(case, worktree, path)),
         ]
     except (OSError, GitError, BrokenLink, NotRescued) as error:
         late = [str(error)]
@@ -160,6 +160,11 @@ def not_as_merged(case: Case, worktree: Worktree, look: Look, reads: Reads) -> S
         detail = "written after it was checked:\n" + "\n".join(late)
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail)
     return None
+
+
+def written_again(case: Case, worktree: Worktree, path: str) -> bool:
+    """Whether an artifact is not what was brought to safety. Raises NotRescued."""
+    return os.path.lexists(worktree.path / path) and digest_of(worktree.path, path) != case.rescued[path]
 
 
 def locked_against(case: Case, reason: str | None) -> Stop | None:

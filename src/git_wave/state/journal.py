@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from git_wave.model.recording import JournalError
 from git_wave.state.atomic import sync_directory
 
 VERSION = 1
+ID = re.compile(r"\d{8}T\d{12}Z")
 Event = Mapping[str, Any]
 
 
@@ -71,13 +73,7 @@ class Journal:
         line = {"v": VERSION, "seq": self._seq, "at": at, "event": event, **facts}
         data = f"{json.dumps(line)}\n".encode()
         try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND)
-            try:
-                while data:
-                    data = data[os.write(descriptor, data) :]
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            append(self._path, data)
         except OSError as error:
             raise JournalError(f"{self._path}: {error.strerror}") from error
         return self._seq
@@ -102,6 +98,21 @@ class Journal:
             self.write(event, **facts)
         except JournalError:
             return
+
+
+def append(path: Path, data: bytes) -> None:
+    """Append and sync; a line that could be written only in part is taken back, so that the next is whole."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    start = os.fstat(descriptor).st_size
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, start)
+        raise
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +200,7 @@ def list_histories(common_dir: Path) -> list[History]:
 
 
 def new_wave_id(common_dir: Path, now: datetime) -> str:
-    """An id that sorts after every one there is, even when the clock went back."""
+    """The time in UTC to the microsecond; the next one after the latest there is, when the clock went back."""
     wanted = f"{now:%Y%m%dT%H%M%S%f}Z"
-    latest = max((path.stem for path in waves_dir(common_dir).glob("*.jsonl")), default="")
-    return wanted if wanted > latest else f"{latest}-1"
+    latest = max((path.stem for path in waves_dir(common_dir).glob("*.jsonl") if ID.fullmatch(path.stem)), default="")
+    return wanted if wanted > latest else f"{latest[:9]}{int(latest[9:-1]) + 1:012}Z"

@@ -131,6 +131,19 @@ def carry_across(source: Path, target: Path) -> None:
             raise
 
 
+def set_aside(root: Path, path: str, place: Path) -> Path:
+    """`keep` for what may have been set aside before: then under the next free name."""
+    number, name = 0, path
+    while os.path.lexists(place / name):
+        number += 1
+        name = f"{path}.{number}"
+    if name == path:
+        return keep(root, path, place)
+    target = place / name
+    os.rename(root / path, target)
+    return target
+
+
 def keep(root: Path, path: str, place: Path) -> Path:
     """Move one path below `root` to the same path below `place`, by rename where the file system allows.
 
