@@ -1,6 +1,7 @@
 """Every git call of a wave of five struck: killed around it, or failing. The same command again finishes."""
 
 import random
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -116,7 +117,8 @@ def test_struck_before_the_branchs_config_went_a_rerun_clears_it(scene: Scene, s
     five = scene(kind.replace(" ", "-"))
     shim.rules[:] = [f'if [ "$sub" = config ] && has --remove-section "$@"; then {KINDS[kind]}; fi\n']
     shim.install()
-    assert_killed_or_done(run_forked("cleanup-wave", five.argv))
+    # A section that could not be dropped is told: landed, but something small is left.
+    assert run_forked("cleanup-wave", five.argv) in {-signal.SIGKILL, 0, 1}
     calm(shim)
 
     five.finish()
