@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-JOBS   ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 2)')
+JOBS   ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) + 1)')
 
 .PHONY: demo test test-deep lint types layers check bench generate clean
 

@@ -1,6 +1,7 @@
 """Every test runs in a sealed environment, in an empty directory outside any repository."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,3 +46,24 @@ def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _sealed: None, world: 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if line := summary_line(report for reports in terminalreporter.stats.values() for report in reports):
         terminalreporter.write_line(line)
+
+
+MEMORY = Path("/dev/shm")
+
+
+def pytest_configure() -> None:
+    """Repositories are made in memory where there is room: a journal that syncs each line costs nothing there."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 << 30:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`sampled(n)`: of a test's many cases every n-th is run always, and the others with the deep ones."""
+    seen: dict[str, int] = {}
+    for item in items:
+        if mark := item.get_closest_marker("sampled"):
+            test = item.nodeid.partition("[")[0]
+            seen[test] = seen.get(test, -1) + 1
+            if seen[test] % mark.args[0]:
+                item.add_marker(pytest.mark.deep)

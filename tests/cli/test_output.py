@@ -128,6 +128,7 @@ def test_text_fits_into_80_columns(world: World) -> None:
 HOSTILE = "x\x1b[31mred\x07\x9b2J\u202ey\r\n"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("field", ["agent_id", "worktree_path", "branch", "expected_base"])
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_control_characters_of_a_manifest_are_never_printed_raw(world: World, field: str, form: str) -> None:

@@ -137,6 +137,7 @@ def check_events(name: str, start: int, place: Path, template: Path, shim: Shim,
                 shutil.rmtree(world.tmp)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("event", "start"), SAMPLE)
 def test_somebody_acts_between_two_git_calls(
     event: str, start: int, tmp_path: Path, template: Path, shim: Shim, record_property: Record

@@ -75,6 +75,7 @@ def test_only_the_undeclared_deletions_are_listed(world: World) -> None:
     assert sorted(offending(run)) == ["setup.cfg", "src/app.py"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "declared",
     [
@@ -127,6 +128,7 @@ def test_declaration_is_compared_after_normalizing(world: World, declared: str) 
     assert_all_landed(world, run, agent)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_odd_name_is_matched_as_it_is_and_blocked_when_undeclared(world: World, name: str) -> None:
     world.commit(write={f"odd/{name}": "x", name: "y"})
@@ -241,6 +243,7 @@ def test_truncated_answer_is_not_taken_for_an_answer(world: World, shim: Shim) -
     assert world.untouched(agent)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "setting",
     SETTINGS,

@@ -88,6 +88,7 @@ HIDING_SETTINGS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", DIRT)
 def test_uncommitted_change_blocks_and_stays(world: World, kind: str) -> None:
     agent, fine = world.agent("a"), world.agent("b")
@@ -100,6 +101,7 @@ def test_uncommitted_change_blocks_and_stays(world: World, kind: str) -> None:
     assert (files_below(agent.path), world.git("ls-files", "-s", cwd=agent.path)) == before
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("setting", HIDING_SETTINGS)
 @pytest.mark.parametrize("kind", ["untracked", "modified"])
 def test_users_status_settings_hide_nothing(world: World, setting: str, kind: str) -> None:

@@ -232,6 +232,7 @@ def test_other_ref_that_shadows_the_branchs_name_is_neither_judged_nor_merged(wo
     assert world.git("rev-parse", refs[kind]) == stranger
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["with space", "quo\"te's", "new\nline", "größe", "-dash", "*?[x]", "$(touch x)"])
 @pytest.mark.parametrize("gone", [False, True], ids=["present", "gone"])
 def test_worktree_with_an_odd_path_lands(world: World, name: str, gone: bool) -> None:

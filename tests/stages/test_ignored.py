@@ -50,6 +50,7 @@ def ends(found: dict[str, bytes | str], name: str) -> list[bytes | str]:
     return [content for path, content in found.items() if path.endswith("/" + name)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", BUILT)
 def test_what_a_build_makes_again_goes_with_the_worktree_and_is_counted(world: World, path: str) -> None:
     ignore(world, path.split("/")[0] if not path.startswith("src/") else "/" + "/".join(path.split("/")[:2]))

@@ -62,6 +62,7 @@ CONFIGS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("key", "value"), CONFIGS)
 def test_the_users_config_does_not_change_what_a_merge_is(world: World, key: str, value: str) -> None:
     agent = world.agent("a", {"src/app.py": prose("better"), "new.txt": "new\n"})

@@ -107,6 +107,7 @@ def plain_part(path: str) -> str:
     return path.split("/")[0].split('"')[-1].split("\n")[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("in_the_way", IN_THE_WAY, ids=lambda f: f.__name__)
 def test_what_stands_in_the_way_stays_and_the_next_entry_lands(
     world: World, in_the_way: Callable[[World], str]

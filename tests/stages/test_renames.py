@@ -57,6 +57,7 @@ def test_licence_renamed_to_something_else_counts_as_deleted_outside_the_declare
     assert run.entry()["renames"] == [MOVED]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("setting", RENAME_SETTINGS)
 @pytest.mark.parametrize("scope", [[], ["src"]])
 def test_users_settings_do_not_decide_what_a_rename_is(world: World, setting: str, scope: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Is every uncommitted SUMMARY safe in the main checkout?"""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -288,11 +289,24 @@ def test_rescue_never_leaves_the_main_checkout_nor_replaces_what_stands_there(
     assert (files_below(outside), files_below(world.root)) == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_summary_is_blocked_and_stays(world: World) -> None:
+def test_unreadable_summary_is_blocked_and_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for the mode, which root may ignore: the file cannot be opened."""
     agent = world.agent("a")
-    put(agent.path / SUMMARY, TEXT).chmod(0)
-    assert_blocked(world, world.wave(agent), agent, FAILED)
+    put(agent.path / SUMMARY, TEXT)
+    real = os.open
+
+    def refuse(path: str, *args: int, **options: int) -> int:
+        if str(path) == SUMMARY.rpartition("/")[2]:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(path, *args, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+
+    run = world.wave(agent)
+
+    assert_blocked(world, run, agent, FAILED)
+    assert "Permission denied" in run.entry(agent)["stderr"]
+    assert (agent.path / SUMMARY).read_bytes() == TEXT
 
 
 @pytest.mark.parametrize("side", ["worktree", "main"])

@@ -21,6 +21,7 @@ def outside(run: Run, agent: Agent) -> list[str]:
     return sorted(warning["path"] for warning in warnings)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("scope", "expected"),
     [

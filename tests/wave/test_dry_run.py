@@ -161,6 +161,7 @@ WRITING = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", WRITING)
 def test_no_command_that_writes_is_called(world: World, shim: Shim, words: str) -> None:
     agents = [world.agent("a"), world.agent("b", {"a.txt": "conflict\n"}), world.agent("absent")]

@@ -62,6 +62,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", sorted(LEAKS))
 def test_a_leaked_variable_changes_nothing(
     world: World, other: World, monkeypatch: pytest.MonkeyPatch, name: str

@@ -252,6 +252,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("field", ["agent_id", "worktree_path", "expected_base", "branch"])
 def test_a_value_that_looks_like_something_else_is_only_a_value(world: World, field: str, word: str) -> None:
@@ -265,6 +266,7 @@ def test_a_value_that_looks_like_something_else_is_only_a_value(world: World, fi
     assert not list(world.tmp.rglob("pwned"))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("field", ["allowed_bases", "files_modified", "declared_deletions"])
 def test_a_listed_value_that_looks_like_something_else_is_only_a_value(world: World, field: str, word: str) -> None:

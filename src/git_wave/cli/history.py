@@ -16,6 +16,7 @@ from git_wave.git.reads import Reads
 from git_wave.git.writes import Writes
 from git_wave.model.errors import GitError, Refusal, WaveError
 from git_wave.model.reasons import Reason
+from git_wave.recovery import is_settled
 from git_wave.report.plain import one_line
 from git_wave.state.expiry import begun_at, parse_age
 from git_wave.state.journal import History, journal_path, list_histories
@@ -148,8 +149,8 @@ def expire(root: Path, age: timedelta, *, dry_run: bool) -> tuple[list[str], lis
             refs = reads.backup_refs()
             histories = list_histories(common_dir)
             runs = sorted({ref.split("/")[2] for ref in refs} | {history.id for history in histories})
-            # A run without an end is still to be settled by the next one.
-            unfinished = {history.id for history in histories if not history.ended}
+            # What such a run left is still to be settled by the next one.
+            unfinished = {history.id for history in histories if not is_settled(history)}
             aged = [run for run in runs if (at := begun_at(run)) is not None and at <= before]
             old = [run for run in aged if run not in unfinished]
             for run in [] if dry_run else old:

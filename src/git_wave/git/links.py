@@ -74,7 +74,7 @@ def restore_link(path: Path, common_dir: Path) -> None:
         return
     for admin in (common_dir / "worktrees").iterdir():
         back = admin / "gitdir"
-        if is_there(back) and Path(back.read_text("utf-8", "surrogateescape").rstrip("\n")) == path / ".git":
+        if is_there(back) and registered_place(back) == os.path.normpath(path):
             with open(path / ".git", "x", encoding="utf-8", errors="surrogateescape") as link_file:
                 link_file.write(f"gitdir: {admin}\n")
 
@@ -115,10 +115,16 @@ def repositories_in(directory: Path) -> list[Path]:
     return [Path(at) for at, names, files in os.walk(directory, onerror=fail) if is_repository(names, files)]
 
 
+def registered_place(back: Path) -> str:
+    """Where a registration says that its worktree is; newer git may write that relative to itself."""
+    named = back.read_text("utf-8", "surrogateescape").rstrip("\n")
+    return os.path.normpath(os.path.dirname(os.path.join(back.parent, named)))
+
+
 def registered_below(path: Path, common_dir: Path) -> tuple[str, ...]:
     """Worktrees of this repository registered somewhere below `path`. Raises OSError."""
     named = (
-        os.path.normpath(os.path.dirname(admin / (admin / "gitdir").read_text("utf-8", "surrogateescape").rstrip("\n")))
+        registered_place(admin / "gitdir")
         for admin in (common_dir / "worktrees").iterdir()
         if is_there(admin / "gitdir")
     )
