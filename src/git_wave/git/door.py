@@ -202,7 +202,9 @@ class Door:
                 **streams,
             )
         except (sh.ForkException, OSError, ValueError) as error:
-            raise GitError(args, None, f"git could not be started: {error}") from error
+            # sh puts a whole trace into the message; its last line is the cause.
+            why = str(error).strip().rpartition("\n")[2].strip()
+            raise GitError(args, None, f"git could not be started: {why}") from error
 
     def _wait(self, running: Any, args: Sequence[str], timeout: float, guard: AbstractContextManager[None]) -> int:
         try:
