@@ -74,6 +74,7 @@ def test_users_settings_do_not_decide_what_a_rename_is(world: World, setting: st
         assert_all_landed(world, run, agent)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("setting", RENAME_SETTINGS)
 @pytest.mark.parametrize("scope", [[], ["src", "LICENSE"]])
 def test_deletion_beside_an_unlike_new_file_is_no_rename(world: World, setting: str, scope: list[str]) -> None:

@@ -48,6 +48,7 @@ def finish(process: Process, patience: float = 120) -> dict[str, Any]:
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("signum", "code"), SIGNALS)
 @pytest.mark.parametrize("whole_group", [False, True])
 def test_a_signal_during_a_merge_ends_the_wave_in_good_order(
@@ -72,6 +73,7 @@ def test_a_signal_during_a_merge_ends_the_wave_in_good_order(
     assert not (world.root / ".git/MERGE_HEAD").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("signum", "code"), SIGNALS)
 def test_what_landed_before_a_signal_stays_landed_and_the_same_command_finishes(
     world: World, stuck: StuckHook, signum: int, code: int

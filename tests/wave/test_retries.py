@@ -39,6 +39,7 @@ def let_go_when_met(shim: Shim, lock: Path, times: int = 1) -> None:
     shim.install()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_that_is_released_in_time_is_waited_for(world: World, shim: Shim, name: str) -> None:
     agent = an_agent(world)

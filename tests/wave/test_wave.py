@@ -137,6 +137,7 @@ def test_every_entry_that_did_not_land_says_what_to_do_next(world: World) -> Non
 # -- git that does not answer
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -48,8 +48,9 @@ def command(manifest: Path, check: bool, **given: Any) -> int:
     try:
         entry = record(manifest, recorded, branch_pattern_for, ask_git if check else None)
     except WaveError as error:
-        click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": error.detail}))
-        click.echo(f"record-agent: {error.reason} — {one_line(error.detail)}", err=True)
+        hint = one_line(error.detail)
+        click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": hint}))
+        click.echo(f"record-agent: {error.reason} — {hint}", err=True)
         return 1
     click.echo(json.dumps({"ok": True, "reason": Reason.OK, "entry": entry, "manifest_path": str(manifest)}))
     return 0
