@@ -12,9 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from git_wave.git.door import Answer, Door
+from git_wave.git.history import MERGE_PINS
 from git_wave.git.layout import Layout
 from git_wave.git.patience import patiently
-from git_wave.git.reads import MERGE_PINS, STATUS_PINS
+from git_wave.git.worktrees import STATUS_PINS
 from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.recording import Recorder, Unrecorded
 

@@ -13,10 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from git_wave.git.history import Differences
 from git_wave.git.links import Worktree
 from git_wave.git.parse import Look
-from git_wave.git.reads import Differences, IndexSurvey, Reads
+from git_wave.git.reads import Reads
 from git_wave.git.rehearsal import Rehearsal
+from git_wave.git.worktrees import IndexSurvey
 from git_wave.git.writes import Writes
 from git_wave.model.entry import Advice, Entry
 from git_wave.model.names import Oid, Ref, heads_ref

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from git_wave.git.links import BrokenLink, Worktree
 from git_wave.git.parse import Change, Look
 from git_wave.git.presence import Presence
-from git_wave.git.reads import IndexSurvey, Reads
+from git_wave.git.reads import Reads
+from git_wave.git.worktrees import IndexSurvey
 from git_wave.model.errors import GitError
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason

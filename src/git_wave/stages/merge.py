@@ -12,9 +12,10 @@ import os
 from typing import Any
 
 from git_wave.git.door import Answer
+from git_wave.git.history import Differences
 from git_wave.git.parse import Look
 from git_wave.git.patience import patiently
-from git_wave.git.reads import Differences, Reads
+from git_wave.git.reads import Reads
 from git_wave.git.rehearsal import Rehearsal
 from git_wave.git.writes import backup_prefix
 from git_wave.model.errors import GitError, GitLocked, GitTimeout, Interrupted

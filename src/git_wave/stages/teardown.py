@@ -13,8 +13,9 @@ from dataclasses import replace
 from git_wave.git.links import BrokenLink, Worktree
 from git_wave.git.parse import Look
 from git_wave.git.presence import Presence
-from git_wave.git.reads import IndexSurvey, Reads
+from git_wave.git.reads import Reads
 from git_wave.git.rehearsal import Rehearsal
+from git_wave.git.worktrees import IndexSurvey
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked
 from git_wave.model.paths import shown

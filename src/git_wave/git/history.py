@@ -1,0 +1,146 @@
+"""Questions about objects and refs: what forked where, what differs, what is in what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cached_property
+from typing import Self
+
+from git_wave.git.door import Answer, Door
+from git_wave.git.layout import Layout
+from git_wave.git.objects import Objects
+from git_wave.git.parse import Difference, parse_diff_raw, parse_merge_tree
+from git_wave.model.errors import GitError
+from git_wave.model.names import Oid, Ref
+
+# diff-tree is plumbing and heeds little config; these are what it does heed.
+DIFF_PINS = {"diff.renameLimit": "1000", "diff.orderFile": "/dev/null", "diff.ignoreSubmodules": "none"}
+MERGE_PINS = {
+    "merge.renames": "true",
+    "merge.directoryRenames": "conflict",
+    "merge.renameLimit": "7000",
+    "merge.conflictStyle": "merge",
+}
+
+
+class Differences:
+    """The differences between two commits, kept in a file by the answer: read again, not held in memory."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[Difference]:
+        try:
+            yield from parse_diff_raw(self._answer.records())
+        except (ValueError, StopIteration, RuntimeError) as error:
+            raise GitError(self._answer.argv, self._answer.code, str(error)) from error
+
+
+class HistoryReads:
+    """Reads that need no working tree."""
+
+    def __init__(self, door: Door, layout: Layout) -> None:
+        self._door = door
+        self.layout = layout
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._resources.close()
+
+    @cached_property
+    def objects(self) -> Objects:
+        conversation = self._door.open(self.layout.root, ["cat-file", "--batch-command", "-z"])
+        objects = Objects(conversation, self._exact_ref)
+        self._resources.callback(objects.close)
+        return objects
+
+    def _exact_ref(self, ref: str) -> Oid | None:
+        answer = self._door.run(self.layout.root, ["show-ref", "--verify", "--hash", ref], ok=(0, 1, 128))
+        return Oid(answer.text.strip()) if answer.code == 0 else None
+
+    def merge_bases(self, one: Oid, other: Oid) -> tuple[Oid, ...]:
+        """Every best common ancestor; none for unrelated histories."""
+        answer = self._door.run(self.layout.root, ["merge-base", "--all", one, other], ok=(0, 1))
+        return tuple(Oid(line) for line in answer.text.split())
+
+    def differences(self, base: Oid, tip: Oid) -> Differences:
+        """What `tip` changes, renames by git's own similarity whatever the user's config says."""
+        command = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-abbrev",
+            "-M50%",
+            "-l1000",
+            base,
+            tip,
+        ]
+        return Differences(self._door.run(self.layout.root, command, settings=DIFF_PINS))
+
+    def changed_paths(self, base: Oid, tip: Oid) -> Iterator[str]:
+        """Every path that `tip` changes, both sides of a rename."""
+        command = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip]
+        return self._door.run(self.layout.root, command, settings=DIFF_PINS).records()
+
+    def merged_tree(self, target: Oid, tip: Oid) -> tuple[Oid, tuple[str, ...]]:
+        """The tree that merging would make, and the paths that conflict. Touches no working tree."""
+        command = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, tip]
+        answer = self._door.run(self.layout.root, command, ok=(0, 1), settings=MERGE_PINS)
+        try:
+            tree, conflicts = parse_merge_tree(answer.records())
+        except ValueError as error:
+            raise answer.error() from error
+        return tree, conflicts or (("(git does not say where)",) if answer.code else ())
+
+    def merges_with_subject(self, head: Oid, subject: str) -> list[tuple[Oid, Oid, Oid]]:
+        """Merges in the history of `head` with exactly that subject: (merge, first parent, second), newest first."""
+        command = ["log", "-z", "--merges", "--fixed-strings", f"--grep={subject}", "--format=%H %P %s", head, "--"]
+        records = self._door.run(self.layout.root, command, settings={"log.showSignature": "false"}).records()
+        found = (record.split(" ", 3) for record in records if record.count(" ") > 2)
+        return [(Oid(m), Oid(one), Oid(two)) for m, one, two, said in found if said == subject]
+
+    def all_patches_in(self, head: Oid, tip: Oid) -> bool:
+        """Whether `head` has every commit of `tip` as an equal patch, and none of them taken back.
+
+        A merge among them is no patch: then no.
+        """
+        command = ["rev-list", "--max-count=1", "--merges", tip, f"^{head}"]
+        if self._door.run(self.layout.root, command).text.strip():
+            return False
+        wanted, there = self._patch_ids(tip, head), self._patch_ids(head, tip)
+        return bool(wanted) and wanted <= there and there.isdisjoint(self._patch_ids(tip, head, "-R"))
+
+    def _patch_ids(self, of: Oid, without: Oid, *flags: str) -> frozenset[str]:
+        """The patches of `of` that are not in `without`. Verbatim: to `git cherry`, indentation is no difference.
+
+        Raises GitError, also where git has no `--verbatim` (before 2.39).
+        """
+        commits = self._door.run(self.layout.root, ["rev-list", "--no-merges", of, f"^{without}"]).text
+        command = ["diff-tree", "--stdin", "--root", "-p", "--no-renames", "--no-prefix", "--no-ext-diff", *flags]
+        patches = self._door.run(
+            self.layout.root, [*command, "--no-textconv"], stdin=commits.encode(), settings=DIFF_PINS
+        )
+        ids = self._door.run(self.layout.root, ["patch-id", "--verbatim"], stdin=patches.bytes).text
+        return frozenset(line.split(" ", 1)[0] for line in ids.splitlines())
+
+    def backup_refs(self) -> dict[Ref, Oid]:
+        """Every ref of ours with the commit it keeps."""
+        answer = self._door.run(
+            self.layout.root, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/git-wave/"]
+        )
+        pairs = (line.split(" ", 1) for line in answer.text.splitlines())
+        return {Ref(name): Oid(oid) for oid, name in pairs}
+
+    def backups_of(self, branch: str) -> list[tuple[Oid, Oid]]:
+        """For each run that kept a backup of that branch: the HEAD it began with, and the branch's tip."""
+        refs = self.backup_refs()
+        runs = {ref.split("/")[2] for ref in refs if ref.endswith(f"/heads/{branch}")}
+        pairs = (
+            (refs.get(Ref(f"refs/git-wave/{r}/head")), refs.get(Ref(f"refs/git-wave/{r}/heads/{branch}"))) for r in runs
+        )
+        return [(head, tip) for head, tip in pairs if head and tip]
