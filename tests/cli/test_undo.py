@@ -332,3 +332,32 @@ def test_an_id_that_is_no_wave_is_refused(world: World) -> None:
         assert (answer.code, answer.doc["reason"]) == (1, "unknown_wave"), name
 
     assert everything(world) == before
+
+
+def test_an_ignored_file_above_a_restored_path_stops_an_undo(world: World) -> None:
+    world.commit(write={"out/readme": "read me\n"})
+    agent = world.agent("a", delete=["out/readme"])
+    world.wave(world.entry(agent, declared_deletions=["out/readme"]))
+    put(world.root / ".git/info/exclude", "out\n")
+    put(world.root / "out", "mine")
+
+    answer = undo(world)
+
+    assert answer.doc["reason"] == "undo_blocked"
+    assert "in the way: out" in answer.doc["detail"]
+    assert (world.root / "out").read_text() == "mine"
+
+
+def test_a_commit_of_the_users_between_two_merges_stops_an_undo(world: World) -> None:
+    one, two = two_agents(world)
+    world.hook(
+        "post-merge", f"[ -e {world.tmp}/once ] || {{ touch {world.tmp}/once; git commit -q --allow-empty -m mine; }}"
+    )
+    world.wave(one, two)
+    head = world.git("rev-parse", "HEAD")
+
+    answer = undo(world)
+
+    assert answer.doc["reason"] == "undo_blocked"
+    assert any("not a merge of this wave" in line for line in answer.doc["detail"])
+    assert world.git("rev-parse", "HEAD") == head
