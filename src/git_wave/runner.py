@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -121,18 +120,8 @@ def begin(door: Door, layout: Layout, request: Request, wave_id: str, target: Ta
     """The journal with its first line, and hands that write to it."""
     try:
         journal = Journal.create(journal_path(layout.common_dir, wave_id))
-        journal.write(
-            "began",
-            kind="wave",
-            id=wave_id,
-            root=str(layout.root),
-            target=target.ref,
-            head=target.oid,
-            pid=os.getpid(),
-            host=socket.gethostname(),
-            manifest=str(request.manifest_path),
-            entries=len(request.manifest.entries),
-        )
+        facts = {"manifest": str(request.manifest_path), "entries": len(request.manifest.entries)}
+        journal.begin("wave", wave_id, layout.root, target.ref, target.oid, **facts)
     except JournalError as error:
         raise Refusal(Reason.STATE_UNWRITABLE, str(error)) from error
     writes = Writes(door, layout, journal, request.settings.lock_timeout)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -119,17 +117,7 @@ def carry_out(plan: Plan, undoes: str, undo_id: str, reads: Reads, journal: Jour
     head = reads.objects.commit("HEAD")
     try:
         Journal.create(journal_path(reads.layout.common_dir, undo_id))
-        journal.write(
-            "began",
-            kind="undo",
-            id=undo_id,
-            root=str(reads.layout.root),
-            target=began["target"],
-            head=head,
-            pid=os.getpid(),
-            host=socket.gethostname(),
-            undoes=undoes,
-        )
+        journal.begin("undo", undo_id, reads.layout.root, began["target"], str(head), undoes=undoes)
 
         def backup(tips: Mapping[str, Oid]) -> None:
             hands.git.back_up(undo_id, plan.head_from, tips)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,6 +62,11 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{history.path}: {error.strerror}") from error
         return cls(history.path, max((event["seq"] for event in history.events), default=0))
+
+    def begin(self, kind: str, run_id: str, root: Path, target: str, head: str, **facts: Any) -> None:
+        """The first line: which run this is, where, and which process makes it. Raises JournalError."""
+        who = {"pid": os.getpid(), "host": socket.gethostname()}
+        self.write("began", kind=kind, id=run_id, root=str(root), target=target, head=head, **who, **facts)
 
     def about(self, entry: int | None, branch: str | None) -> None:
         """What follows is about this entry."""
