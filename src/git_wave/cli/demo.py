@@ -19,7 +19,8 @@ import click
 
 from git_wave.git.door import Answer, Door
 from git_wave.model.errors import GitError, Refusal
-from git_wave.model.reasons import EXPLANATIONS, Reason
+from git_wave.model.explanations import EXPLANATIONS
+from git_wave.model.reasons import Reason
 from git_wave.settings import GIT_TIMEOUT
 
 START: Mapping[str, str | None] = {

@@ -8,7 +8,8 @@ from dataclasses import asdict
 
 import click
 
-from git_wave.model.reasons import EXPLANATIONS, Explanation, Reason
+from git_wave.model.explanations import EXPLANATIONS, Explanation
+from git_wave.model.reasons import Reason
 
 
 @click.command("explain")
@@ -42,7 +43,7 @@ def as_markdown(chosen: dict[Reason, Explanation]) -> str:
     lines = [
         "# Reasons and warnings",
         "",
-        "Made from the registry in `src/git_wave/model/reasons.py` by `make generate`; `git wave explain CODE` "
+        "Made from the registry in `src/git_wave/model/explanations` by `make generate`; `git wave explain CODE` "
         "prints one of them.",
     ]
     for reason, explanation in chosen.items():

@@ -9,7 +9,8 @@ from typing import Any
 
 from git_wave.model.entry import Advice, Manifest
 from git_wave.model.errors import WaveError
-from git_wave.model.reasons import EXPLANATIONS, Reason
+from git_wave.model.explanations import EXPLANATIONS
+from git_wave.model.reasons import Reason
 from git_wave.model.result import ResultDocument, UnreadDocument
 from git_wave.wave import Ended, WaveOutcome
 

@@ -1,0 +1,15 @@
+"""What every code means and what to do about it: the one registry.
+
+`git wave explain`, the table's last column and docs/REASONS.md are made from it, in this order.
+"""
+
+from __future__ import annotations
+
+from git_wave.model.explanations._form import Explanation, Kind
+from git_wave.model.explanations.entries import ENTRIES
+from git_wave.model.explanations.runs import RUNS
+from git_wave.model.reasons import Reason
+
+EXPLANATIONS: dict[Reason, Explanation] = {**ENTRIES, **RUNS}
+
+__all__ = ["EXPLANATIONS", "Explanation", "Kind"]
