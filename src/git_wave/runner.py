@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -14,17 +13,15 @@ from git_wave.git.door import Door
 from git_wave.git.layout import Layout
 from git_wave.git.reads import Reads
 from git_wave.git.rehearsal import rehearsal
-from git_wave.git.writes import Writes
 from git_wave.model.entry import Entry, Manifest
 from git_wave.model.errors import GitError, GitLocked, Refusal
 from git_wave.model.names import heads_ref
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
-from git_wave.recovery import MARK, settle_last_run
+from git_wave.running import Run, locked_run
 from git_wave.settings import Settings
 from git_wave.stages._case import EarlierWaves, Hands, Target, WaveTerms
-from git_wave.state.journal import Journal, journal_path, list_histories, new_wave_id
-from git_wave.state.wave_lock import wave_lock
+from git_wave.state.journal import Journal, list_histories, new_wave_id
 from git_wave.wave import Ended, Observer, Wave, WaveOutcome, require_target, resolve_bases
 
 
@@ -45,21 +42,17 @@ class Request:
 
 def run_wave(door: Door, layout: Layout, request: Request) -> tuple[str, WaveOutcome]:
     """The run's id and its outcome. Raises Refusal when nothing may be touched, and nothing was."""
-    with ExitStack() as stack:
-        if request.dry_run:
-            return rehearse_wave(door, layout, request)
-        stack.enter_context(wave_lock(layout.common_dir, request.wait))
-        wave_id = new_wave_id(layout.common_dir, request.now)
-        door = door.with_variables({MARK: wave_id})
-        reads = stack.enter_context(Reads(door, layout))
-        settle(reads, door, layout, request.settings, door.timeout)
+    if request.dry_run:
+        return rehearse_wave(door, layout, request)
+    with locked_run(door, layout, request.settings, request.wait, request.now) as run:
+        reads, hands, journal = run.reads, run.hands, run.journal
         target = require_target(reads, request.expect_branch)
-        terms = terms_for(request, wave_id, reads)
-        journal, hands = begin(door, layout, request, wave_id, target)
-        journal.before_first_change = lambda: back_up(reads, hands, request.manifest, wave_id, target)
+        terms = terms_for(request, run.id, reads)
+        begin(run, request, target)
+        journal.before_first_change = lambda: back_up(reads, hands, request.manifest, run.id, target)
         outcome = Wave(request.manifest, target, terms, reads, hands, JournalKeeper(journal, request.observer)).run()
         close(journal, outcome)
-        return wave_id, outcome
+        return run.id, outcome
 
 
 def rehearse_wave(door: Door, layout: Layout, request: Request) -> tuple[str, WaveOutcome]:
@@ -103,29 +96,12 @@ def kept_places(common_dir: Path, but: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def settle(reads: Reads, door: Door, layout: Layout, settings: Settings, patience: float) -> None:
-    """Whatever a killed run left. Raises Refusal."""
-    hands = Hands(Writes(door, layout, lock_patience=settings.lock_timeout), layout.common_dir / "git-wave")
+def begin(run: Run, request: Request, target: Target) -> None:
+    facts = {"manifest": str(request.manifest_path), "entries": len(request.manifest.entries)}
     try:
-        settle_last_run(reads, hands, patience)
-    except (OSError, JournalError) as error:
-        raise Refusal(Reason.STATE_UNWRITABLE, str(error)) from error
-    except GitLocked as error:
-        raise Refusal(Reason.REPO_LOCKED, error.lock_file) from error
-    except GitError as error:
-        raise Refusal(Reason.GIT_FAILED, str(error)) from error
-
-
-def begin(door: Door, layout: Layout, request: Request, wave_id: str, target: Target) -> tuple[Journal, Hands]:
-    """The journal with its first line, and hands that write to it."""
-    try:
-        journal = Journal.create(journal_path(layout.common_dir, wave_id))
-        facts = {"manifest": str(request.manifest_path), "entries": len(request.manifest.entries)}
-        journal.begin("wave", wave_id, layout.root, target.ref, target.oid, **facts)
+        run.begin("wave", target.ref, target.oid, **facts)
     except JournalError as error:
         raise Refusal(Reason.STATE_UNWRITABLE, str(error)) from error
-    writes = Writes(door, layout, journal, request.settings.lock_timeout)
-    return journal, Hands(writes, layout.common_dir / "git-wave", journal)
 
 
 def back_up(reads: Reads, hands: Hands, manifest: Manifest, wave_id: str, target: Target) -> None:

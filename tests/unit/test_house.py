@@ -56,7 +56,9 @@ def test_a_code_is_explained_in_sentences(reason: Reason) -> None:
 
 
 def test_a_code_is_used_by_the_code() -> None:
-    code = "\n".join(path.read_text() for path in MODULES if path.name != "reasons.py" and path.parent.name != "explanations")
+    code = "\n".join(
+        path.read_text() for path in MODULES if path.name != "reasons.py" and path.parent.name != "explanations"
+    )
 
     assert [reason for reason in Reason if f"Reason.{reason.name}" not in code] == []
 
