@@ -32,7 +32,10 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A usable entry. `worktree_path` is as written; `allowed_bases` always begins with `expected_base`."""
+    """A usable entry. `worktree_path` is as written; `allowed_bases` always begins with `expected_base`.
+
+    `baseline` is the commit that holds what was uncommitted in the user's checkout when the worktree was made.
+    """
 
     index: int
     agent_id: str | None
@@ -42,6 +45,7 @@ class Entry:
     allowed_bases: tuple[str, ...]
     files_modified: tuple[str, ...]
     declared_deletions: tuple[str, ...]
+    baseline: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def key(self, root: str | None) -> tuple[str, str]:
@@ -60,6 +64,7 @@ class Entry:
             "allowed_bases": list(self.allowed_bases),
             "files_modified": list(self.files_modified),
             "declared_deletions": list(self.declared_deletions),
+            **({"baseline": self.baseline} if self.baseline else {}),
         }
 
 

@@ -52,6 +52,11 @@ def is_commit_name(value: str) -> bool:
     return is_encodable(value) and not value.startswith("-") and not CONTROL.search(value)
 
 
+def commit_or_nothing(value: Any) -> str | None:
+    """Lenient: what is not the name of a commit says nothing."""
+    return value if isinstance(value, str) and value.strip() == value != "" and is_commit_name(value) else None
+
+
 def inside_namespace(value: str, info: ValidationInfo) -> str:
     pattern = (info.context or {}).get("branch_pattern", DEFAULT_BRANCH_PATTERN)
     if re.search(pattern, value) is None or CONTROL.search(value):
@@ -84,6 +89,9 @@ class ManifestEntry(BaseModel):
     allowed_bases: TextList = Field([], description="more commits that are also right")
     files_modified: TextList = Field([], description="declared scope; empty or absent means unknown")
     declared_deletions: TextList = Field([], description="paths that the plan said it would delete")
+    baseline: Annotated[str | None, BeforeValidator(commit_or_nothing)] = Field(
+        None, description="the commit that holds what was uncommitted in the checkout when the worktree was made"
+    )
 
 
 class ManifestFile(BaseModel):
@@ -115,6 +123,7 @@ def entry_from(raw: Any, index: int, pointer: str, branch_pattern: str) -> Entry
         tuple(bases),
         tuple(model.files_modified),
         tuple(model.declared_deletions),
+        model.baseline,
         extra,
     )
 

@@ -1,0 +1,101 @@
+"""What is not committed, as trees and commits, made with an index of our own.
+
+Objects are added to the repository. No ref, no index and no file that stands is touched, and no hook runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+from git_wave.git.door import Answer, Door
+from git_wave.git.layout import Layout, read_setting
+from git_wave.git.links import Worktree
+from git_wave.git.worktrees import STATUS_PINS
+from git_wave.git.writes import OWN_IDENTITY, QUIET_PINS
+from git_wave.model.errors import GitError
+from git_wave.model.names import Oid
+
+# The copy of an index is written whole, never beside a shared one in the user's git directory.
+SNAPSHOT_PINS = {**STATUS_PINS, **QUIET_PINS, "core.splitIndex": "false", "add.ignoreErrors": "false"}
+
+
+class Snapshots:
+    """Trees and commits of working trees of one repository. Everything here raises GitError or OSError."""
+
+    def __init__(self, door: Door, layout: Layout) -> None:
+        self._door = door
+        self._layout = layout
+
+    def index_tree(self, tree: Worktree) -> Oid:
+        """What is staged; the HEAD's tree where nothing is. Fails for an index with unmerged paths."""
+        with self._copied_index(tree) as door:
+            return Oid(self._in(tree, door, ["write-tree"]).text.strip())
+
+    def files_tree(self, tree: Worktree, hidden: Iterable[str], untracked: Iterable[str]) -> Oid:
+        """What is on disk: every tracked file as it stands, `hidden` ones too, and these `untracked` ones.
+
+        A file that cannot be read, or holds what cannot be a blob, fails the whole; nothing is left out.
+        """
+        with self._copied_index(tree) as door:
+            if names := joined(hidden):
+                for mark in ("--no-assume-unchanged", "--no-skip-worktree"):
+                    self._in(tree, door, ["update-index", mark, "-z", "--stdin"], names)
+            self._in(tree, door, ["add", "--update", "--", ":/"])
+            if names := joined(untracked):
+                self._in(tree, door, ["update-index", "--add", "-z", "--stdin"], names)
+            return Oid(self._in(tree, door, ["write-tree"]).text.strip())
+
+    def commit(self, tree: Oid, parents: Sequence[Oid], message: str, *, sign: bool | None = None) -> Oid:
+        """A commit of `tree`, in the user's name, or in ours only where none is configured.
+
+        It is signed where the user's config demands it (`sign` None), and fails where that cannot be done.
+        """
+        wanted = self._demands_signature() if sign is None else sign
+        flags = [flag for parent in parents for flag in ("-p", parent)]
+        command = ["commit-tree", "-S" if wanted else "--no-gpg-sign", *flags, "-F", "-", tree]
+        settings = {**QUIET_PINS, "i18n.commitEncoding": "UTF-8", **self._identity()}
+        answer = self._door.run(self._layout.root, command, settings=settings, stdin=os.fsencode(message))
+        return Oid(answer.text.strip())
+
+    def _demands_signature(self) -> bool:
+        command = ["config", "--type=bool", "--get", "commit.gpgSign"]
+        return self._door.run(self._layout.root, command, ok=(0, 1)).text.strip() == "true"
+
+    def _identity(self) -> Mapping[str, str]:
+        """What is missing of an identity, in our name; git's guess from the host name is none."""
+        try:
+            for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+                self._door.run(self._layout.root, ["var", who], settings={"user.useConfigOnly": "true"})
+        except GitError:
+            return {
+                key: value
+                for key, value in OWN_IDENTITY.items()
+                if not read_setting(self._door, self._layout.root, key)
+            }
+        return MappingProxyType({})
+
+    @contextmanager
+    def _copied_index(self, tree: Worktree) -> Iterator[Door]:
+        """A door to a copy of the tree's index. Its time is copied too: git tells by it what may have changed since."""
+        with tempfile.TemporaryDirectory(prefix="git-wave-") as scratch:
+            copy = Path(scratch) / "index"
+            try:
+                shutil.copy2(tree.admin / "index", copy)
+            except FileNotFoundError:
+                pass  # nothing was ever added
+            yield self._door.with_variables({"GIT_INDEX_FILE": str(copy)})
+
+    def _in(self, tree: Worktree, door: Door, args: Sequence[str], stdin: bytes = b"") -> Answer:
+        where = ["--no-optional-locks", f"--git-dir={tree.admin}", f"--work-tree={tree.path}"]
+        return door.run(tree.path, [*where, *args], settings=SNAPSHOT_PINS, stdin=stdin)
+
+
+def joined(paths: Iterable[str]) -> bytes:
+    """Paths as git reads them from `-z --stdin`."""
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
