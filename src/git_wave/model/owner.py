@@ -36,8 +36,8 @@ class Owner:
         """Raises ValueError for anything that is not such a record, whole and of this version."""
         if not isinstance(document, dict) or document.get("v") != VERSION:
             raise ValueError("it is no owner record of a version known here")
-        needed = [document.get(name) for name in ("agent_id", "branch", "recorded_at")]
-        others = {name: document.get(name) for name in TEXT_OR_NONE}
+        needed: list[Any] = [document.get(name) for name in ("agent_id", "branch", "recorded_at")]
+        others: dict[str, Any] = {name: document.get(name) for name in TEXT_OR_NONE}
         if not all(isinstance(value, str) and value for value in needed):
             raise ValueError("it lacks the agent, the branch or the time")
         if not all(value is None or isinstance(value, str) for value in others.values()):
