@@ -1,7 +1,6 @@
 """SUMMARY artifacts: found in a worktree, copied into the main checkout.
 
-No path is ever followed through a symbolic link, on either side: each directory is opened below the one
-before it, so that a link put in the way between two steps is an error and not a way out.
+No path is ever followed through a symbolic link, on either side.
 """
 
 from __future__ import annotations
@@ -16,12 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from git_wave.model.paths import is_summary
+from git_wave.state.below import CHUNK, NEW, NotRegular, directory_below, pour, regular_file
 
 FOLDER = ".planning"
-CHUNK = 1 << 18
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-SOURCE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 NO_LINKS_HERE = (errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK)
 
 
@@ -56,7 +52,11 @@ def find_summaries(root: Path) -> list[str]:
 
 def digest_of(root: Path, path: str) -> str:
     """The digest of a regular file below `root`. Raises NotRescued."""
-    with _told(path), _directory(root, path, create=False) as folder, _regular(folder, path) as source:
+    with (
+        _told(path),
+        directory_below(root, path, create=False) as folder,
+        regular_file(folder, path) as source,
+    ):
         return _digest(source)
 
 
@@ -66,9 +66,13 @@ def copy_artifact(source_root: Path, target_root: Path, path: str, scratch: Path
     Raises NotRescued. `scratch` is a directory of ours where the copy is made ready, so that it appears at its
     place whole or not at all.
     """
-    with _told(path), _directory(source_root, path, create=False) as folder, _regular(folder, path) as source:
+    with (
+        _told(path),
+        directory_below(source_root, path, create=False) as folder,
+        regular_file(folder, path) as source,
+    ):
         digest = _digest(source)
-        with _directory(target_root, path, create=True) as target:
+        with directory_below(target_root, path, create=True) as target:
             copied = _place(source, target, Path(path).name, scratch)
             if not copied:
                 _require_same(target, path, digest)
@@ -80,7 +84,7 @@ def compare_artifact(source_root: Path, target_root: Path, path: str) -> Rescued
     """What `copy_artifact` would find, without writing. Raises NotRescued."""
     digest = digest_of(source_root, path)
     try:
-        with _told(path), _directory(target_root, path, create=False) as target:
+        with _told(path), directory_below(target_root, path, create=False) as target:
             os.stat(Path(path).name, dir_fd=target, follow_symlinks=False)
             _require_same(target, path, digest)
     except NotRescued as problem:
@@ -125,10 +129,7 @@ def _create(source: int, target: int, name: str) -> bool:
 
 
 def _write(source: int, target: int) -> None:
-    os.lseek(source, 0, os.SEEK_SET)
-    while chunk := os.read(source, CHUNK):
-        while chunk:
-            chunk = chunk[os.write(target, chunk) :]
+    pour(source, target)
     os.fsync(target)
 
 
@@ -137,7 +138,7 @@ def _mode(source: int) -> int:
 
 
 def _require_same(target: int, path: str, digest: str) -> None:
-    with _regular(target, path) as standing:
+    with regular_file(target, path) as standing:
         if _digest(standing) != digest:
             raise NotRescued(f"{path}: a different file stands in the main checkout")
 
@@ -154,36 +155,8 @@ def _digest(source: int) -> str:
 def _told(path: str) -> Iterator[None]:
     try:
         yield
+    except NotRegular as error:
+        raise NotRescued(f"{path}: it is not a regular file") from error
     except OSError as error:
         why = "a symbolic link is in the way" if error.errno in (errno.ELOOP, errno.ENOTDIR) else error.strerror
         raise NotRescued(f"{path}: {why}") from error
-
-
-@contextmanager
-def _directory(root: Path, path: str, *, create: bool) -> Iterator[int]:
-    """The directory that holds `path`, reached from `root` step by step."""
-    current = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for part in Path(path).parts[:-1]:
-            if create:
-                try:
-                    os.mkdir(part, dir_fd=current)
-                except FileExistsError:
-                    pass
-            current, above = os.open(part, DIRECTORY, dir_fd=current), current
-            os.close(above)
-        yield current
-    finally:
-        os.close(current)
-
-
-@contextmanager
-def _regular(folder: int, path: str) -> Iterator[int]:
-    """The file of that name in `folder`, open for reading; anything but a regular file is not rescued."""
-    descriptor = os.open(Path(path).name, SOURCE, dir_fd=folder)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotRescued(f"{path}: it is not a regular file")
-        yield descriptor
-    finally:
-        os.close(descriptor)
