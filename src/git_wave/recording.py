@@ -9,7 +9,7 @@ from typing import Any
 
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
-from git_wave.model.entry import Entry, InvalidEntry
+from git_wave.model.entry import Entry, InvalidEntry, Manifest
 from git_wave.model.errors import GitError, WaveError
 from git_wave.model.manifest import entries_in, entry_from, manifest_from
 from git_wave.model.names import heads_ref
@@ -62,23 +62,42 @@ def record(
     """
     raw = recorded.raw_entry()
     load_document(manifest)
+    append_entry(manifest, raw, pattern_of, check)
+    return raw
+
+
+def append_entry(
+    manifest: Path,
+    raw: dict[str, Any],
+    pattern_of: Callable[[Any], str],
+    check: Callable[[Any, Entry], None] | None = None,
+) -> None:
+    """The guarded write: read, check and write as one step. Raises WaveError; then the file is as it was."""
     with locked(manifest):
         document = load_document(manifest)
         entries = entries_in(document)
         known = manifest_from(document, pattern := pattern_of(document))
-        entry = entry_from(raw, len(entries), "", pattern)
-        if isinstance(entry, InvalidEntry):
-            raise WaveError(Reason.INVALID_ENTRY, "; ".join(str(p).lstrip("/") for p in entry.problems))
-        root = known.orchestrator_root
-        if any(entry.key(root) == other.key(root) for other in known.usable):
-            again = "was the agent spawned twice (double spawn)?"
-            detail = f"{entry.worktree_path} on {entry.branch} is recorded already; {again}"
-            raise WaveError(Reason.DUPLICATE_ENTRY, detail)
+        entry = require_usable(entry_from(raw, len(entries), "", pattern))
+        require_new(entry, known)
         if check is not None:
             check(document, entry)
         entries.append(raw)
         write_document(manifest, document)
-    return raw
+
+
+def require_usable(entry: Entry | InvalidEntry) -> Entry:
+    if isinstance(entry, InvalidEntry):
+        raise WaveError(Reason.INVALID_ENTRY, "; ".join(str(p).lstrip("/") for p in entry.problems))
+    return entry
+
+
+def require_new(entry: Entry, known: Manifest) -> None:
+    """No entry of the manifest may name the same worktree on the same branch. Raises WaveError."""
+    root = known.orchestrator_root
+    if any(entry.key(root) == other.key(root) for other in known.usable):
+        again = "was the agent spawned twice (double spawn)?"
+        detail = f"{entry.worktree_path} on {entry.branch} is recorded already; {again}"
+        raise WaveError(Reason.DUPLICATE_ENTRY, detail)
 
 
 def check_with_git(entry: Entry, reads: Reads) -> None:

@@ -14,13 +14,15 @@ from git_wave.model.reasons import Reason
 GIT_TIMEOUT = 120.0
 MERGE_TIMEOUT = 600.0
 LOCK_TIMEOUT = 5.0
+CHECKOUT_TIMEOUT = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What `wave.*` says, or the defaults. Times are in seconds.
 
-    `configured_branches` are the branches that have a section of their own (`branch.<name>.*`).
+    `configured_branches` are the branches that have a section of their own (`branch.<name>.*`), `sidecars` more
+    directories that a replay leaves out.
     """
 
     branch_pattern: str = DEFAULT_BRANCH_PATTERN
@@ -28,14 +30,18 @@ class Settings:
     merge_timeout: float = MERGE_TIMEOUT
     lock_timeout: float = LOCK_TIMEOUT
     configured_branches: frozenset[str] = frozenset()
+    checkout_timeout: float = CHECKOUT_TIMEOUT
+    sidecars: tuple[str, ...] = ()
 
 
 def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
     """The settings in git's config (keys as git prints them). Raises Refusal with `config_invalid`."""
     values: dict[str, str] = {}
+    lists: dict[str, list[str]] = {}
     branches = set()
     for key, value in config:
         values[key] = value
+        lists.setdefault(key, []).append(value)
         if key.startswith("branch.") and key.count(".") > 1:
             branches.add(key[len("branch.") : key.rindex(".")])
     return Settings(
@@ -44,7 +50,19 @@ def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
         seconds("wave.mergeTimeout", values.get("wave.mergetimeout"), MERGE_TIMEOUT),
         seconds("wave.lockTimeout", values.get("wave.locktimeout"), LOCK_TIMEOUT),
         frozenset(branches),
+        seconds("wave.checkoutTimeout", values.get("wave.checkouttimeout"), CHECKOUT_TIMEOUT),
+        names("wave.sidecar", lists.get("wave.sidecar", [])),
     )
+
+
+def names(key: str, values: Iterable[str]) -> tuple[str, ...]:
+    """Every value of a key that may stand several times; an empty one takes back those before it, as in git."""
+    found: list[str] = []
+    for value in values:
+        if value.startswith("/") or ".." in value.split("/"):
+            raise Refusal(Reason.CONFIG_INVALID, f"{key}: {value!r} is no name below a directory")
+        found = [*found, value.strip("/")] if value.strip("/") else []
+    return tuple(found)
 
 
 def pattern(key: str, value: str) -> str:

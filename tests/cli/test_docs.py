@@ -46,7 +46,7 @@ def flags_of(param: click.Parameter) -> list[str]:
 
 
 def settings_keys() -> set[str]:
-    return set(re.findall(r'"(wave\.[a-z]+[A-Z]\w*)"', (SOURCE / "settings.py").read_text()))
+    return set(re.findall(r'(?<![.\w])\w+\("(wave\.\w+)"', (SOURCE / "settings.py").read_text()))
 
 
 def published_keys() -> set[str]:
@@ -88,6 +88,7 @@ def test_a_setting_as_the_readme_spells_it_is_heeded() -> None:
     default = settings_from([])
 
     values = {"wave.branchPattern": "x", "wave.gitTimeout": "1", "wave.mergeTimeout": "2", "wave.lockTimeout": "3"}
+    values |= {"wave.checkoutTimeout": "4", "wave.sidecar": "x"}
     assert set(values) == settings_keys()
     for key, value in values.items():
         assert settings_from([(key.lower(), value)]) != default

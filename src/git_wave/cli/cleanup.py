@@ -16,9 +16,8 @@ import click
 from git_wave import runner
 from git_wave.cli.logs import logging_to
 from git_wave.cli.options import Filled, FilledPath, Seconds, Wait, manifest_option
-from git_wave.cli.repository import Repository, open_repository
+from git_wave.cli.repository import Repository, open_repository, require_same_repository
 from git_wave.cli.signals import caught
-from git_wave.git.layout import layout_of
 from git_wave.model.entry import Manifest
 from git_wave.model.errors import Interrupted, Refusal
 from git_wave.model.interrupts import Interrupts
@@ -104,25 +103,13 @@ def land(flags: Flags, interrupts: Interrupts) -> dict[str, Any]:
             raise Refusal(Reason.EMPTY_MANIFEST, f"{flags.manifest} holds no entry")
         repository = open_repository(root, git_timeout=flags.git_timeout, interrupts=interrupts)
         manifest = manifest_from(parsed, repository.settings.branch_pattern)
-        require_same_repository(repository, flags, named_root)
+        require_same_repository(repository, flags.root, named_root)
         return run_wave(repository, manifest, flags)
     except Refusal as refusal:
         return refused_document(refusal, manifest, root, dry_run=flags.dry_run)
     except Interrupted as interrupted:
         stopped = Refusal(Reason.INTERRUPTED, str(interrupted))
         return refused_document(stopped, manifest, root, dry_run=flags.dry_run)
-
-
-def require_same_repository(repository: Repository, flags: Flags, named_root: str | None) -> None:
-    """`--root` may name another checkout than the manifest, never another repository."""
-    if flags.root is None or named_root is None:
-        return
-    try:
-        named = layout_of(repository.door, Path(named_root))
-    except Refusal as refusal:
-        raise Refusal(Reason.ROOT_MISMATCH, f"the manifest's root: {refusal.detail}") from refusal
-    if named.common_dir != repository.layout.common_dir:
-        raise Refusal(Reason.ROOT_MISMATCH, f"{flags.root} and {named_root} are not of one repository")
 
 
 def run_wave(repository: Repository, manifest: Manifest, flags: Flags) -> dict[str, Any]:

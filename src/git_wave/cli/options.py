@@ -60,3 +60,11 @@ class Seconds(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 manifest_option = click.option("--manifest", type=FilledPath(), required=True, help="The manifest file.")
+format_option = click.option(
+    "--format",
+    "output",
+    type=click.Choice(["auto", "json", "text"]),
+    default="auto",
+    show_default=True,
+    help="auto: text on a terminal, JSON elsewhere.",
+)

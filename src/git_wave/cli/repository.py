@@ -43,6 +43,18 @@ def open_repository(
     return Repository(door, layout, settings)
 
 
+def require_same_repository(repository: Repository, root: Path | None, named_root: str | None) -> None:
+    """A root that was given may name another checkout than the manifest, never another repository."""
+    if root is None or named_root is None:
+        return
+    try:
+        named = layout_of(repository.door, Path(named_root))
+    except Refusal as refusal:
+        raise Refusal(Reason.ROOT_MISMATCH, f"the manifest's root: {refusal.detail}") from refusal
+    if named.common_dir != repository.layout.common_dir:
+        raise Refusal(Reason.ROOT_MISMATCH, f"{root} and {named_root} are not of one repository")
+
+
 def branch_pattern_for(document: Any) -> str:
     """The branch pattern that holds for a parsed manifest: its repository's, else the default.
 

@@ -128,6 +128,12 @@ class HistoryReads:
         ids = self._door.run(self.layout.root, ["patch-id", "--verbatim"], stdin=patches.bytes).text
         return frozenset(line.split(" ", 1)[0] for line in ids.splitlines())
 
+    def first_reflog_message(self, ref: Ref) -> str:
+        """What the oldest reflog entry of `ref` says; "" when it has none."""
+        command = ["log", "--walk-reflogs", "--format=%gs", ref, "--"]
+        lines = self._door.run(self.layout.root, command, settings={"log.showSignature": "false"}).text.splitlines()
+        return lines[-1] if lines else ""
+
     def backup_refs(self) -> dict[Ref, Oid]:
         """Every ref of ours with the commit it keeps."""
         answer = self._door.run(

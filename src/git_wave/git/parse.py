@@ -65,12 +65,16 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One path that differs between two trees. `status` is git's letter; `old` is set for a rename only."""
+    """One path that differs between two trees. `status` is git's letter; `old` is set for a rename only.
+
+    `mode` and `oid` are those of the newer side, zeros for a deletion.
+    """
 
     status: str
     path: str
     mode: str
     old: str | None = None
+    oid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +145,15 @@ def parse_diff_raw(records: Iterable[str]) -> Iterator[Difference]:
     """`git diff-tree -r -z --raw`: a header record, then one path, or two for a rename or copy."""
     stream = iter(records)
     for header in stream:
-        match = re.fullmatch(r":[0-7]{6} ([0-7]{6}) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*", header)
+        match = re.fullmatch(r":[0-7]{6} ([0-7]{6}) [0-9a-f]+ ([0-9a-f]+) ([A-Z])\d*", header)
         if match is None:
             raise ValueError(f"unknown diff record {header!r}")
-        mode, status = match.groups()
+        mode, oid, status = match.groups()
         first = next(stream)
         if status in SCORED:
-            yield Difference(status, next(stream), mode, first)
+            yield Difference(status, next(stream), mode, first, oid)
         else:
-            yield Difference(status, first, mode)
+            yield Difference(status, first, mode, None, oid)
 
 
 def parse_ls_files_stage(records: Iterable[str]) -> Iterator[IndexEntry]:

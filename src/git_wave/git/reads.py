@@ -30,17 +30,24 @@ class Reads(WorktreeReads):
             self.layout.root, self.layout.git_dir, ["--untracked-files=no", "--ignore-submodules=dirty"]
         )
 
+    def checkout_look(self) -> Look:
+        """HEAD and everything uncommitted in the checkout, untracked files included."""
+        return self._status(
+            self.layout.root, self.layout.git_dir, ["--untracked-files=all", "--ignore-submodules=none"]
+        )
+
     @cached_property
     def target_hidden(self) -> tuple[str, ...]:
         """Files of the checkout that `git status` leaves out though they are on disk."""
-        return self.index_survey(self._target).hidden
+        return self.index_survey(self.checkout).hidden
 
     def target_hidden_edits(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Which of these have edits in them."""
-        return self.hidden_edits(self._target, paths)
+        return self.hidden_edits(self.checkout, paths)
 
     @property
-    def _target(self) -> Worktree:
+    def checkout(self) -> Worktree:
+        """The checkout itself, as a working tree to look into."""
         return Worktree(self.layout.root, self.layout.git_dir)
 
     @property
@@ -89,7 +96,7 @@ class Reads(WorktreeReads):
             door.run(self.layout.root, ["read-tree", tree])
             held = set(door.run(self.layout.root, ["ls-files", "-z"]).records())
             asked = tuple(path for path in paths if path in held)
-            return frozenset(asked) - self._differing(door, self._target, asked)
+            return frozenset(asked) - self._differing(door, self.checkout, asked)
 
     def index_tree(self) -> Oid:
         """The tree that the checkout's index holds. Raises GitError, also when it has unmerged paths."""

@@ -14,8 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from git_wave.git.door import Answer, Door
+from git_wave.git.history import DIFF_PINS, Differences
 from git_wave.git.layout import Layout, read_setting
-from git_wave.git.links import Worktree
+from git_wave.git.links import Worktree, is_there
+from git_wave.git.parse import Difference
 from git_wave.git.worktrees import STATUS_PINS
 from git_wave.git.writes import OWN_IDENTITY, QUIET_PINS
 from git_wave.model.errors import GitError
@@ -50,6 +52,23 @@ class Snapshots:
             if names := joined(untracked):
                 self._in(tree, door, ["update-index", "--add", "-z", "--stdin"], names)
             return Oid(self._in(tree, door, ["write-tree"]).text.strip())
+
+    def changes(self, old: Oid, new: Oid) -> tuple[Difference, ...]:
+        """What differs between two trees, path by path, without a guess at renames."""
+        command = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", old, new]
+        return tuple(Differences(self._door.run(self._layout.root, command, settings=DIFF_PINS)))
+
+    def beyond(self, tree: Worktree, known: Iterable[Oid]) -> tuple[str, ...]:
+        """Files on disk that none of the `known` trees holds as they are; ignored ones are left out."""
+        strays: set[str] | None = None
+        for oid in known:
+            with tempfile.TemporaryDirectory(prefix="git-wave-") as scratch:
+                door = self._door.with_variables({"GIT_INDEX_FILE": str(Path(scratch) / "index")})
+                self._in(tree, door, ["read-tree", oid])
+                listed = ["ls-files", "--modified", "--others", "--exclude-standard", "-z"]
+                found = {path for path in self._in(tree, door, listed).records() if is_there(tree.path / path)}
+            strays = found if strays is None else strays & found
+        return tuple(sorted(strays or ()))
 
     def commit(self, tree: Oid, parents: Sequence[Oid], message: str, *, sign: bool | None = None) -> Oid:
         """A commit of `tree`, in the user's name, or in ours only where none is configured.

@@ -64,6 +64,15 @@ class WorktreeReads(HistoryReads):
         """Whether one is registered there now, after whatever happened since the snapshot."""
         return any(r.path in spellings(path) for r in self._list_worktrees())
 
+    def branch_registered_at(self, path: Path) -> str | None:
+        """The full ref registered at `path` now, "" for none or one not readable; None when nothing is registered."""
+        found = (r.branch or "" for r in self._list_worktrees()[1:] if r.path in spellings(path))
+        return next(found, None)
+
+    def ignored_in(self, worktree: Worktree) -> tuple[str, ...]:
+        """Ignored paths there, a directory as one with a trailing slash."""
+        return self.worktree_look(worktree).ignored
+
     def presence(self, path: Path) -> Presence:
         return presence.presence(path)
 

@@ -103,6 +103,16 @@ class Writes:
         with self._recorder.step("add_worktree", path=str(path), name=branch):
             self._run(["worktree", "add", "--quiet", str(path), branch])
 
+    def create_worktree(self, path: Path, branch: str, lock_reason: str | None, timeout: float) -> None:
+        """Check an existing branch out in a new worktree, hooks included; `lock_reason` locks it from the start.
+
+        Raises GitError, and GitTimeout with the whole group ended. Git makes the directories above `path`.
+        """
+        lock = [] if lock_reason is None else ["--lock", f"--reason={lock_reason}"]
+        command = ["worktree", "add", "--quiet", *lock, "--", str(path), branch]
+        with self._recorder.step("create_worktree", path=str(path), name=branch):
+            self._door.run(self._layout.root, command, settings=QUIET_PINS, timeout=timeout)
+
     def unlock_worktree(self, path: Path) -> None:
         with self._recorder.step("unlock_worktree", path=str(path)):
             self._run(["worktree", "unlock", str(path)])
@@ -149,10 +159,20 @@ class Writes:
                 [f"update {backup}\0{standing_at}\0\0", f"option no-deref\0delete {ref}\0{standing_at}\0"]
             )
 
-    def create_branch(self, branch: str, at: Oid) -> None:
-        """Create a branch where there is none. Raises GitError."""
+    def create_branch(self, branch: str, at: Oid, why: str = "git-wave") -> None:
+        """Create a branch where there is none; its reflog begins with `why`. Raises GitError."""
         with self._recorder.step("create_branch", ref=heads_ref(branch), oid=at):
-            self._update_refs([f"create {heads_ref(branch)}\0{at}\0"])
+            self._update_refs([f"create {heads_ref(branch)}\0{at}\0"], why, "--create-reflog")
+
+    def advance_branch(self, branch: str, to: Oid, standing_at: Oid) -> None:
+        """Move a branch on if it still stands at that commit. Raises GitError."""
+        with self._recorder.step("advance_branch", ref=heads_ref(branch), oid=to, standing_at=standing_at):
+            self._update_refs([f"option no-deref\0update {heads_ref(branch)}\0{to}\0{standing_at}\0"])
+
+    def drop_branch(self, branch: str, standing_at: Oid) -> None:
+        """Delete a branch that this run has made, if it still stands at that commit. Raises GitError."""
+        with self._recorder.step("drop_branch", ref=heads_ref(branch), oid=standing_at):
+            self._update_refs([f"option no-deref\0delete {heads_ref(branch)}\0{standing_at}\0"])
 
     def delete_refs(self, refs: Mapping[str, Oid]) -> None:
         """Delete refs of our own, each only while it holds that id."""
@@ -169,9 +189,9 @@ class Writes:
                 if self._run(["config", "--local", "--get-regexp", pattern], ok=(0, 1)).code == 0:
                     raise answer.error()
 
-    def _update_refs(self, commands: Sequence[str]) -> None:
+    def _update_refs(self, commands: Sequence[str], why: str = "git-wave", *flags: str) -> None:
         """All or nothing."""
-        self._run(["update-ref", "-m", "git-wave", "-z", "--stdin"], stdin="".join(commands).encode())
+        self._run(["update-ref", *flags, "-m", why, "-z", "--stdin"], stdin="".join(commands).encode())
 
     def _run(
         self,

@@ -15,6 +15,8 @@ class Kind(StrEnum):
     REFUSED = "wave refused"
     RECORD = "record refused"
     UNDO = "undo"
+    CREATED = "created"
+    CREATE = "create refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +31,5 @@ class Explanation:
 
 
 LANDED, BLOCKED, WARNING = (Kind.LANDED,), (Kind.BLOCKED,), (Kind.WARNING,)
-REFUSED, RECORD = (Kind.REFUSED,), (Kind.RECORD,)
+REFUSED, RECORD, CREATE = (Kind.REFUSED,), (Kind.RECORD,), (Kind.CREATE,)
 RERUN = "Then run the same command again: what has landed stays landed."

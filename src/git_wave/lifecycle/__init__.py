@@ -1,0 +1,1 @@
+"""A worktree's life before the wave: made, finished, given up, brought back."""

@@ -1,0 +1,286 @@
+"""Make a branch and a linked worktree, and record them, so that the wave can land them at once.
+
+The order is what makes it safe: all that can be refused is refused first; then a record of what is about to be made is
+written; then the branch, the worktree, the user's uncommitted work if that is wanted, and last the manifest. Whatever
+fails on the way takes back what this call has made. Whoever dies on the way leaves the record, and the next create
+does the same for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from git_wave.git.door import Door
+from git_wave.git.indexes import Indexes
+from git_wave.git.layout import Layout
+from git_wave.git.links import BrokenLink, Worktree
+from git_wave.git.reads import Reads
+from git_wave.git.snapshots import Snapshots
+from git_wave.git.writes import Writes
+from git_wave.lifecycle.plan import (
+    Order,
+    Plan,
+    is_free,
+    raw_entry,
+    require_free,
+    require_recordable,
+    resolved_base,
+)
+from git_wave.lifecycle.replay import Captured, capture, replay
+from git_wave.lifecycle.unfinished import Settled, Tools, made_by, settle_creations, undo
+from git_wave.model.entry import Advice
+from git_wave.model.errors import GitError, GitLocked, GitTimeout, WaveError
+from git_wave.model.names import Oid, heads_ref
+from git_wave.model.owner import Owner
+from git_wave.model.reasons import Reason
+from git_wave.recording import append_entry
+from git_wave.recovery import MARK
+from git_wave.settings import Settings
+from git_wave.state.creating import Creating, Intent, begun, one_at_a_time
+from git_wave.state.manifest_file import load_document
+from git_wave.state.owner import write_owner
+
+BASELINE = """git-wave: baseline of {branch}
+
+What was uncommitted in the user's checkout when this worktree was made, so that
+the agent sees what the user saw. It is the user's work and no agent's.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The repository to work in. `checkout_timeout` is how many seconds git may take to make the worktree."""
+
+    door: Door
+    layout: Layout
+    settings: Settings
+    checkout_timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """What a create has made. `entry` is as the manifest has it, `cwd` is where the agent should work."""
+
+    entry: dict[str, Any]
+    path: Path
+    cwd: Path
+    reason: Reason = Reason.OK
+    locked: bool = False
+    captured: Captured | None = None
+    warnings: tuple[Advice, ...] = ()
+
+
+@dataclass(slots=True)
+class _Maker:
+    """One create under way: its plan, what it works with, and the record it keeps."""
+
+    plan: Plan
+    opened: Opened
+    tools: Tools
+    creating: Creating
+    captured: Captured | None
+    warnings: list[Advice] = field(default_factory=list)
+
+    @property
+    def intent(self) -> Intent:
+        return self.creating.intent
+
+    @property
+    def path(self) -> Path:
+        return Path(self.intent.path)
+
+
+def create(plan: Plan, opened: Opened) -> Created:
+    """Raises WaveError, with everything as it was but for what dead creates had left; or Interrupted, likewise."""
+    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z-{os.getpid()}"
+    door = opened.door.with_variables({MARK: run_id})
+    with Reads(door, opened.layout) as reads:
+        writes = Writes(door, opened.layout, lock_patience=opened.settings.lock_timeout)
+        tools = Tools(reads, writes, Snapshots(door, opened.layout), opened.door.timeout)
+        try:
+            settled = settle_creations(tools)
+            if done := finished_before(settled, plan, opened):
+                return done
+            return make(plan, run_id, opened, tools, told(settled))
+        except TimeoutError as error:
+            raise WaveError(Reason.REPO_LOCKED, str(error)) from error
+        except GitLocked as error:
+            raise WaveError(Reason.REPO_LOCKED, error.lock_file) from error
+        except GitError as error:
+            raise WaveError(Reason.GIT_FAILED, str(error)) from error
+        except OSError as error:
+            raise WaveError(Reason.STATE_UNWRITABLE, str(error)) from error
+
+
+def make(plan: Plan, run_id: str, opened: Opened, tools: Tools, warnings: list[Advice]) -> Created:
+    reads, pattern = tools.reads, opened.settings.branch_pattern
+    document = load_document(plan.order.manifest)
+    branch, path = vacancy(plan, reads, document, pattern)
+    base = resolved_base(plan, reads)
+    limits, sidecars = plan.order.limits, opened.settings.sidecars
+    captured = capture(base, reads, tools.snapshots, limits, sidecars) if plan.order.replay else None
+    tree = captured.files if captured else reads.objects.tree(base)
+    facts = (run_id, str(plan.order.manifest), plan.agent_id, branch, str(path), base, tree)
+    with begun(reads.layout.common_dir, Intent(*facts, parents=missing_above(path))) as creating:
+        maker = _Maker(plan, opened, tools, creating, captured, warnings)
+        try:
+            add(maker)
+            worktree = require_made(maker)
+            entry = furnish(maker, worktree)
+            record(maker, worktree, entry)
+        except BaseException:
+            take_back(maker)
+            raise
+        creating.forget()
+    return Created(entry, path, cwd_in(plan, path, reads), Reason.OK, plan.order.lock, captured, tuple(maker.warnings))
+
+
+def vacancy(plan: Plan, reads: Reads, document: Any, pattern: str) -> tuple[str, Path]:
+    """A branch name and a path that are free. Raises WaveError."""
+    for branch in plan.candidates():
+        path = plan.path_for(branch)
+        require_recordable(plan, branch, path, document, pattern)
+        if is_free(branch, reads):
+            require_free(path, reads)
+            return branch, path
+        if not plan.order.unique:
+            break
+    raise WaveError(Reason.BRANCH_EXISTS, f"there is a branch {plan.branch} already; --unique takes the next free name")
+
+
+def missing_above(path: Path) -> tuple[str, ...]:
+    """Directories that have to be made for `path`, innermost first."""
+    missing = []
+    for parent in path.parents:
+        if os.path.lexists(parent):
+            break
+        missing.append(str(parent))
+    return tuple(missing)
+
+
+def add(maker: _Maker) -> None:
+    """The branch, then the worktree: one create at a time. Raises WaveError."""
+    order, intent, writes = maker.plan.order, maker.intent, maker.tools.writes
+    timeout = maker.opened.checkout_timeout
+    with one_at_a_time(maker.tools.reads.layout.common_dir, timeout):
+        try:
+            writes.create_branch(intent.branch, Oid(intent.base), made_by(intent))
+        except GitLocked:
+            raise
+        except GitError as error:
+            raise WaveError(Reason.BRANCH_EXISTS, f"the branch {intent.branch} cannot be made: {error}") from error
+        reason = lock_reason(order, intent) if order.lock else None
+        try:
+            writes.create_worktree(maker.path, intent.branch, reason, timeout)
+        except GitTimeout as error:
+            raise WaveError(Reason.WORKTREE_ADD_TIMED_OUT, str(error)) from error
+        except GitError as error:
+            raise WaveError(Reason.WORKTREE_ADD_FAILED, str(error)) from error
+
+
+def lock_reason(order: Order, intent: Intent) -> str:
+    owner = "" if order.owner_pid is None else f" (pid {order.owner_pid})"
+    return f"git-wave: agent {intent.agent_id}{owner}"
+
+
+def require_made(maker: _Maker) -> Worktree:
+    """The new worktree, proven: git's word that it made one is not enough. Raises WaveError."""
+    reads, intent = maker.tools.reads, maker.intent
+    try:
+        worktree = reads.worktree_at(maker.path)
+        where = reads.worktree_head(worktree)
+    except (BrokenLink, OSError, GitError) as error:
+        raise WaveError(Reason.WORKTREE_ADD_FAILED, f"{maker.path}: {error}") from error
+    if where != (intent.base, heads_ref(intent.branch)):
+        raise WaveError(Reason.WORKTREE_ADD_FAILED, f"{maker.path} came to be on {where[1]} at {where[0]}")
+    return worktree
+
+
+def furnish(maker: _Maker, worktree: Worktree) -> dict[str, Any]:
+    """Make the user's uncommitted work in the worktree, if there is any; the entry to record. Raises WaveError."""
+    entry = raw_entry(maker.plan, maker.intent.branch, maker.path, Oid(maker.intent.base))
+    captured = maker.captured
+    if captured is None:
+        return entry
+    indexes = Indexes(maker.opened.door)
+    replay(captured, maker.tools.reads.layout.root, worktree, indexes)
+    if captured.skipped:
+        what = f"sidecars and linked worktrees, left out: {captured.skipped}"
+        maker.warnings.append(Advice(Reason.REPLAY_SKIPPED, maker.intent.branch, None, what))
+    if not maker.plan.order.baseline:
+        indexes.read_tree(worktree, captured.staged)
+        return entry
+    baseline = commit_baseline(maker, captured)
+    if baseline is None:
+        return entry
+    deletions = dict.fromkeys([*entry["declared_deletions"], *captured.deleted])
+    return {**entry, "declared_deletions": list(deletions), "baseline": baseline}
+
+
+def commit_baseline(maker: _Maker, captured: Captured) -> Oid | None:
+    """Commit the replayed state; None where it is on disk what HEAD has, and only staged otherwise."""
+    intent = maker.intent
+    if captured.files == captured.base:
+        return None
+    message = BASELINE.format(branch=intent.branch)
+    try:
+        baseline = maker.tools.snapshots.commit(captured.files, [Oid(intent.base)], message)
+        maker.creating.note(baseline=baseline)
+        maker.tools.writes.advance_branch(intent.branch, baseline, Oid(intent.base))
+    except GitError as error:
+        raise WaveError(Reason.COMMIT_FAILED, f"the baseline could not be committed: {error}") from error
+    what = f"{baseline} holds the user's uncommitted work: landing this branch brings it in as a commit"
+    maker.warnings.append(Advice(Reason.BASELINE_HOLDS_EDITS, intent.branch, None, what))
+    return baseline
+
+
+def record(maker: _Maker, worktree: Worktree, entry: dict[str, Any]) -> None:
+    """The owner's record beside the worktree, then the guarded write. Raises WaveError or OSError."""
+    order, settings = maker.plan.order, maker.opened.settings
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    facts = (order.session, order.parent, str(order.manifest), maker.intent.base, entry.get("baseline"))
+    write_owner(worktree.admin, Owner(maker.plan.agent_id, maker.intent.branch, now, *facts))
+    append_entry(order.manifest, entry, lambda _document: settings.branch_pattern)
+
+
+def take_back(maker: _Maker) -> None:
+    """Whatever this call has made goes; where that cannot be done, the record stays for the next create."""
+    with one_at_a_time(maker.tools.reads.layout.common_dir, maker.opened.checkout_timeout):
+        if not undo(maker.intent, maker.tools, trusted=True):
+            maker.creating.forget()
+
+
+def cwd_in(plan: Plan, path: Path, reads: Reads) -> Path:
+    """The same place inside the worktree that the root has inside its checkout."""
+    below = plan.root.relative_to(reads.layout.root)
+    cwd = path / below
+    cwd.mkdir(parents=True, exist_ok=True)
+    return cwd
+
+
+def finished_before(settled: Sequence[Settled], plan: Plan, opened: Opened) -> Created | None:
+    """The same create, cut short after the manifest was written: done but for saying so."""
+    wanted = (str(plan.order.manifest), plan.agent_id)
+    for one in settled:
+        if one.completed and (one.intent.manifest, one.intent.agent_id) == wanted:
+            document = load_document(plan.order.manifest)
+            entries = document if isinstance(document, list) else document["worktrees"]
+            entry = next(e for e in entries if e.get("branch") == one.intent.branch)
+            path = Path(one.intent.path)
+            below = plan.root.relative_to(opened.layout.root)
+            return Created(entry, path, path / below, Reason.ALREADY_CREATED, plan.order.lock)
+    return None
+
+
+def told(settled: Sequence[Settled]) -> list[Advice]:
+    codes = {False: Reason.UNFINISHED_CREATE_UNDONE, True: Reason.UNFINISHED_CREATE_KEPT}
+    return [
+        Advice(codes[bool(one.left)], one.intent.branch, one.intent.path, one.left or None)
+        for one in settled
+        if not one.completed
+    ]
