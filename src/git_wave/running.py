@@ -5,6 +5,7 @@ Every run has an id, by which its journal, its backups and the git commands that
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 from git_wave.git.door import Door
 from git_wave.git.layout import Layout
 from git_wave.git.reads import Reads
+from git_wave.git.snapshots import Snapshots
 from git_wave.git.writes import Writes
 from git_wave.model.errors import GitError, GitLocked, Refusal
 from git_wave.model.reasons import Reason
@@ -23,6 +25,9 @@ from git_wave.settings import Settings
 from git_wave.stages._case import Hands
 from git_wave.state.journal import Journal, journal_path, new_wave_id
 from git_wave.state.wave_lock import wave_lock
+from git_wave.unfinished import Tools, settle_creations
+
+logger = logging.getLogger("git_wave.running")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,10 @@ def settle(reads: Reads, door: Door, layout: Layout, settings: Settings) -> None
     hands = Hands(Writes(door, layout, lock_patience=settings.lock_timeout), layout.common_dir / "git-wave")
     try:
         settle_last_run(reads, hands, door.timeout)
+        tools = Tools(reads, hands.git, Snapshots(door, layout), door.timeout)
+        for one in settle_creations(tools, forget_completed=False):
+            if not one.completed:
+                logger.warning("a create of %s was cut short: %s", one.intent.branch, one.left or "taken back")
     except (OSError, JournalError) as error:
         raise Refusal(Reason.STATE_UNWRITABLE, str(error)) from error
     except GitLocked as error:

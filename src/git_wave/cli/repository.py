@@ -45,7 +45,7 @@ def open_repository(
 
 def require_same_repository(repository: Repository, root: Path | None, named_root: str | None) -> None:
     """A root that was given may name another checkout than the manifest, never another repository."""
-    if root is None or named_root is None:
+    if root is None or named_root is None or os.path.realpath(named_root) == str(repository.layout.root):
         return
     try:
         named = layout_of(repository.door, Path(named_root))

@@ -111,7 +111,10 @@ class Writes:
         lock = [] if lock_reason is None else ["--lock", f"--reason={lock_reason}"]
         command = ["worktree", "add", "--quiet", *lock, "--", str(path), branch]
         with self._recorder.step("create_worktree", path=str(path), name=branch):
-            self._door.run(self._layout.root, command, settings=QUIET_PINS, timeout=timeout)
+            patiently(
+                lambda: self._door.run(self._layout.root, command, settings=QUIET_PINS, timeout=timeout),
+                self.lock_patience,
+            )
 
     def unlock_worktree(self, path: Path) -> None:
         with self._recorder.step("unlock_worktree", path=str(path)):

@@ -32,7 +32,6 @@ from git_wave.lifecycle.plan import (
     resolved_base,
 )
 from git_wave.lifecycle.replay import Captured, capture, replay
-from git_wave.lifecycle.unfinished import Settled, Tools, made_by, settle_creations, undo
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked, GitTimeout, WaveError
 from git_wave.model.names import Oid, heads_ref
@@ -44,6 +43,7 @@ from git_wave.settings import Settings
 from git_wave.state.creating import Creating, Intent, begun, one_at_a_time
 from git_wave.state.manifest_file import load_document
 from git_wave.state.owner import write_owner
+from git_wave.unfinished import Settled, Tools, made_by, settle_creations, undo
 
 BASELINE = """git-wave: baseline of {branch}
 
@@ -179,6 +179,8 @@ def add(maker: _Maker) -> None:
             writes.create_worktree(maker.path, intent.branch, reason, timeout)
         except GitTimeout as error:
             raise WaveError(Reason.WORKTREE_ADD_TIMED_OUT, str(error)) from error
+        except GitLocked:
+            raise
         except GitError as error:
             raise WaveError(Reason.WORKTREE_ADD_FAILED, str(error)) from error
 

@@ -77,9 +77,11 @@ def begun(common_dir: Path, intent: Intent) -> Iterator[Creating]:
     with FileLock(home / f"{intent.id}.lock"):
         creating = Creating(home / f"{intent.id}.json", intent)
         creating.note()
-        yield creating
-        if not (home / f"{intent.id}.json").exists():
-            (home / f"{intent.id}.lock").unlink(missing_ok=True)
+        try:
+            yield creating
+        finally:
+            if not (home / f"{intent.id}.json").exists():
+                (home / f"{intent.id}.lock").unlink(missing_ok=True)
 
 
 def list_dead(common_dir: Path) -> Iterator[Creating]:

@@ -51,17 +51,23 @@ class Settled:
     left: str = ""
 
 
-def settle_creations(tools: Tools) -> list[Settled]:
-    """Finish or undo every create whose process has ended. Raises OSError or GitError."""
-    return [settle_one(creating, tools) for creating in list_dead(tools.reads.layout.common_dir)]
+def settle_creations(tools: Tools, *, forget_completed: bool = True) -> list[Settled]:
+    """Finish or undo every create whose process has ended. Raises OSError or GitError.
+
+    One that got as far as the manifest is kept on record if somebody else than a create asks: the same command, when it
+    comes again, is then told from a second agent under the same name.
+    """
+    dead = list_dead(tools.reads.layout.common_dir)
+    return [settle_one(creating, tools, forget_completed=forget_completed) for creating in dead]
 
 
-def settle_one(creating: Creating, tools: Tools) -> Settled:
+def settle_one(creating: Creating, tools: Tools, *, forget_completed: bool) -> Settled:
     intent = creating.intent
     await_orphans(intent.id, tools.patience)
     try:
         if is_recorded(intent):
-            creating.forget()
+            if forget_completed:
+                creating.forget()
             return Settled(intent, completed=True)
     except WaveError as error:
         return Settled(intent, completed=False, left=f"{intent.manifest} cannot be read: {error.detail}")
