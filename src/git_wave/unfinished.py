@@ -1,20 +1,19 @@
 """Creates that did not get as far as the manifest: undone, or kept where anything else may be in them.
 
 A create in the making is on record (`state/creating`). What it made is recognised by that record: the branch by its
-reflog, which begins with the record's id, the worktree by standing on that branch, and its files by being those of the
-base or of what was to be replayed. Whatever is not recognised stays.
+reflog, which begins with the record's id, the worktree by its lock, whose reason holds it, and its files by being those
+of the base or of what was to be replayed. Whatever is not recognised stays.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from git_wave.git.links import BrokenLink, Worktree
+from git_wave.git.links import BrokenLink, Worktree, is_there
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.git.snapshots import Snapshots
@@ -28,8 +27,6 @@ from git_wave.state.kept import sort_ignored
 from git_wave.state.manifest_file import load_document
 
 COPY_IN_THE_MAKING = re.compile(r"(?:.*/)?\.git-wave-\d+-new")
-INITIALIZING = "initializing"
-"""The reason with which git locks a worktree while it makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +106,21 @@ def is_ours(intent: Intent, reads: Reads) -> bool:
 
 
 def made_by(intent: Intent) -> str:
-    """How the branch's reflog begins."""
+    """How the branch's reflog begins, and what the reason of the worktree's lock holds."""
     return f"git-wave: create {intent.id}"
 
 
 def undo_worktree(intent: Intent, tools: Tools, *, trusted: bool) -> str:
     path, reads = Path(intent.path), tools.reads
-    registered = reads.branch_registered_at(path)
+    registered = reads.registered_now(path)
+    if registered is None or made_by(intent) not in (registered.locked or ""):
+        return ""
     if reads.presence(path) is Presence.GONE:
-        return drop_registration(intent, tools) if registered is not None else ""
+        return take_back(intent, tools)
     try:
+        # A removal that was cut short may have taken the link first.
+        trusted = trusted and is_there(path / ".git")
+        reads.restore_link(path)
         worktree = reads.worktree_at(path)
     except (BrokenLink, OSError) as error:
         return undo_unlinked(intent, tools, str(error))
@@ -127,29 +129,23 @@ def undo_worktree(intent: Intent, tools: Tools, *, trusted: bool) -> str:
         return f"{path} is on {ref} at {oid}, where the create that was cut short did not leave it"
     if not trusted and (strays := list(strangers_in(worktree, intent, tools))):
         return f"{path} holds what the create that was cut short did not put there: {', '.join(strays[:10])}"
-    unlock(worktree, tools)
-    tools.writes.remove_worktree(path, oid, force=True)
-    return "" if reads.presence(path) is Presence.GONE else f"git reported success, but {path} is still there"
+    return take_back(intent, tools)
 
 
 def undo_unlinked(intent: Intent, tools: Tools, why: str) -> str:
     """A directory that git had not come to link yet: taken away only while it is empty."""
-    path = Path(intent.path)
     try:
-        path.rmdir()
+        os.rmdir(intent.path)
     except OSError:
-        return f"{path}: {why}"
-    return drop_registration(intent, tools)
+        return f"{intent.path}: {why}"
+    return take_back(intent, tools)
 
 
-def drop_registration(intent: Intent, tools: Tools) -> str:
+def take_back(intent: Intent, tools: Tools) -> str:
+    """The worktree's registration goes, and its directory if there is one; its lock, by which it is known, last."""
     path = Path(intent.path)
-    if not tools.reads.is_registered(path):
-        return ""
-    with contextlib.suppress(GitError):
-        tools.writes.unlock_worktree(path)
-    tools.writes.drop_registration(path, Oid(intent.base))
-    return ""
+    tools.writes.take_back_worktree(path)
+    return "" if tools.reads.presence(path) is Presence.GONE else f"git reported success, but {path} is still there"
 
 
 def strangers_in(worktree: Worktree, intent: Intent, tools: Tools) -> Iterator[str]:
@@ -160,12 +156,6 @@ def strangers_in(worktree: Worktree, intent: Intent, tools: Tools) -> Iterator[s
     yield from sort_ignored(worktree.path, tools.reads.ignored_in(worktree)).keep
 
 
-def unlock(worktree: Worktree, tools: Tools) -> None:
-    """The lock is the create's own, or the one git holds while it makes a worktree."""
-    if worktree.lock_reason() is not None:
-        tools.writes.unlock_worktree(worktree.path)
-
-
 def undo_branch(intent: Intent, tools: Tools, *, keep: bool) -> str:
     """Delete the branch. With `keep`, a baseline stays under a backup ref: the user may have edited on since."""
     ref = heads_ref(intent.branch)
@@ -174,8 +164,8 @@ def undo_branch(intent: Intent, tools: Tools, *, keep: bool) -> str:
         return ""
     if tip not in (intent.base, intent.baseline):
         return f"{intent.branch} has moved on to {tip}"
-    if elsewhere := tools.reads.heads_on(ref):
-        return f"{intent.branch} is checked out in {', '.join(elsewhere)}"
+    if tools.reads.heads_on(ref):
+        return ""  # somebody has taken it up
     if keep and tip != intent.base:
         tools.writes.delete_branch(intent.branch, tip, intent.id)
     else:

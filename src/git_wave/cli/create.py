@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command("create", context_settings={"help_option_names": ["-h", "--help"]})
 @manifest_option
 @click.option("--agent-id", default="", help="Who will work there.  [required]")
-@click.option("--root", type=click.Path(path_type=Path), help="The checkout, or a directory of it.  [required]")
+@click.option("--root", help="The checkout, or a directory of it.  [required]")
 @click.option("--path", help="Where the worktree goes.  [default: <root>/.claude/worktrees/<branch>]")
 @click.option("--branch", help="Its branch.  [default: agent-<id>]")
 @click.option("--base", help="The commit to fork from.  [default: HEAD]")
@@ -78,7 +78,7 @@ def command(**given: Any) -> int:
 def order_from(given: dict[str, Any]) -> Order:
     from git_wave.lifecycle.plan import Limits, Order
 
-    root = given["root"]
+    root = Path(given["root"]) if (given["root"] or "").strip() else None
     return Order(
         Path(os.path.abspath(given["manifest"])),
         given["agent_id"],
@@ -119,11 +119,13 @@ def run(
 
 
 def refuse(error: WaveError, *, as_json: bool) -> int:
+    from git_wave.lifecycle.create import LeftBehind
     from git_wave.report.plain import one_line
 
     hint = one_line(error.detail)
     if as_json:
-        click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": hint, "preserved_path": None}))
+        left = str(error.path) if isinstance(error, LeftBehind) else None
+        click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": hint, "preserved_path": left}))
     click.echo(f"create: {error.reason} — {hint}", err=True)
     return 1
 

@@ -54,13 +54,23 @@ class HistoryReads:
     @cached_property
     def objects(self) -> Objects:
         conversation = self._door.open(self.layout.root, ["cat-file", "--batch-command", "-z"])
-        objects = Objects(conversation, self._exact_ref)
+        objects = Objects(conversation, self._exact_ref, self._found_commit)
         self._resources.callback(objects.close)
         return objects
 
     def _exact_ref(self, ref: str) -> Oid | None:
         answer = self._door.run(self.layout.root, ["show-ref", "--verify", "--hash", ref], ok=(0, 1, 128))
         return Oid(answer.text.strip()) if answer.code == 0 else None
+
+    def _found_commit(self, name: str) -> Oid | None:
+        command = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
+        answer = self._door.run(self.layout.root, command, ok=(0, 1, 128))
+        return Oid(answer.text.strip()) if answer.code == 0 else None
+
+    def has_branches_below(self, branch: str) -> bool:
+        """Whether there are branches `<branch>/...`, beside which there cannot be one of that name."""
+        command = ["for-each-ref", "--count=1", "--format=%(refname)", f"refs/heads/{branch}/"]
+        return bool(self._door.run(self.layout.root, command).text.strip())
 
     def merge_bases(self, one: Oid, other: Oid) -> tuple[Oid, ...]:
         """Every best common ancestor; none for unrelated histories."""

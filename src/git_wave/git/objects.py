@@ -14,21 +14,28 @@ HEADER = re.compile(rb"([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)")
 GUESSES = ("refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD")
 """Where git looks next for a name that is not there as it stands (gitrevisions(7))."""
 ABSENT = (b" missing", b" ambiguous")
+SEARCHES = ("@{", ":/", "^{/")
+"""What may end git where it leads nowhere, and with it the whole conversation."""
 
 
 class Objects:
     """Objects and refs by name. Refs are looked up afresh at every question."""
 
-    def __init__(self, conversation: Conversation, exactly: Callable[[str], Oid | None]) -> None:
+    def __init__(
+        self, conversation: Conversation, exactly: Callable[[str], Oid | None], aside: Callable[[str], Oid | None]
+    ) -> None:
         self._conversation = conversation
         self._exactly = exactly
+        self._aside = aside
 
     def commit(self, name: str) -> Oid | None:
         """The commit that `name` means, None when there is none or several. Raises GitError.
 
         A full ref name means that ref and no other: where git's guessing could find one under the same name
-        (`refs/tags/refs/heads/x`), the ref itself is asked for, in a process of its own.
+        (`refs/tags/refs/heads/x`), the ref itself is asked for, in a process of its own. So is a name that searches.
         """
+        if any(sign in name for sign in SEARCHES):
+            return self._aside(name)
         if name.startswith("refs/") and any(self._info(rule % name) for rule in GUESSES):
             return self._exactly(name)
         found = self._info(f"{name}^{{commit}}")

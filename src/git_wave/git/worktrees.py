@@ -62,12 +62,11 @@ class WorktreeReads(HistoryReads):
 
     def is_registered(self, path: Path) -> bool:
         """Whether one is registered there now, after whatever happened since the snapshot."""
-        return any(r.path in spellings(path) for r in self._list_worktrees())
+        return self.registered_now(path) is not None
 
-    def branch_registered_at(self, path: Path) -> str | None:
-        """The full ref registered at `path` now, "" for none or one not readable; None when nothing is registered."""
-        found = (r.branch or "" for r in self._list_worktrees()[1:] if r.path in spellings(path))
-        return next(found, None)
+    def registered_now(self, path: Path) -> Registration | None:
+        """The linked worktree that is registered at `path` now, whatever the snapshot says."""
+        return next((r for r in self._list_worktrees()[1:] if r.path in spellings(path)), None)
 
     def ignored_in(self, worktree: Worktree) -> tuple[str, ...]:
         """Ignored paths there, a directory as one with a trailing slash."""

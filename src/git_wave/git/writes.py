@@ -103,18 +103,23 @@ class Writes:
         with self._recorder.step("add_worktree", path=str(path), name=branch):
             self._run(["worktree", "add", "--quiet", str(path), branch])
 
-    def create_worktree(self, path: Path, branch: str, lock_reason: str | None, timeout: float) -> None:
-        """Check an existing branch out in a new worktree, hooks included; `lock_reason` locks it from the start.
+    def create_worktree(self, path: Path, branch: str, lock_reason: str, timeout: float) -> None:
+        """Check an existing branch out in a new worktree, hooks included. It is locked from the start.
 
         Raises GitError, and GitTimeout with the whole group ended. Git makes the directories above `path`.
         """
-        lock = [] if lock_reason is None else ["--lock", f"--reason={lock_reason}"]
+        lock = ["--lock", f"--reason={lock_reason}"]
         command = ["worktree", "add", "--quiet", *lock, "--", str(path), branch]
         with self._recorder.step("create_worktree", path=str(path), name=branch):
             patiently(
                 lambda: self._door.run(self._layout.root, command, settings=QUIET_PINS, timeout=timeout),
                 self.lock_patience,
             )
+
+    def take_back_worktree(self, path: Path) -> None:
+        """Remove a worktree that this run has made and locked, whatever is in it. Raises GitError."""
+        with self._recorder.step("take_back_worktree", path=str(path)):
+            self._run(["worktree", "remove", "--force", "--force", str(path)])
 
     def unlock_worktree(self, path: Path) -> None:
         with self._recorder.step("unlock_worktree", path=str(path)):

@@ -9,7 +9,9 @@ does the same for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,16 +21,18 @@ from git_wave.git.door import Door
 from git_wave.git.indexes import Indexes
 from git_wave.git.layout import Layout
 from git_wave.git.links import BrokenLink, Worktree
+from git_wave.git.parse import SUBMODULE
 from git_wave.git.reads import Reads
 from git_wave.git.snapshots import Snapshots
 from git_wave.git.writes import Writes
 from git_wave.lifecycle.plan import (
     Order,
     Plan,
-    is_free,
+    is_taken,
     raw_entry,
     require_free,
     require_recordable,
+    require_room,
     resolved_base,
 )
 from git_wave.lifecycle.replay import Captured, capture, replay
@@ -75,6 +79,18 @@ class Created:
     warnings: tuple[Advice, ...] = ()
 
 
+class _TakenMeanwhile(Exception):
+    """Somebody has made the branch since it was looked for."""
+
+
+class LeftBehind(WaveError):
+    """A create failed, and what it had made could not be taken back; `path` is where it stands."""
+
+    def __init__(self, error: WaveError, left: str, path: Path) -> None:
+        super().__init__(error.reason, f"{error.detail}\nleft behind: {path}: {left}")
+        self.path = path
+
+
 @dataclass(slots=True)
 class _Maker:
     """One create under way: its plan, what it works with, and the record it keeps."""
@@ -102,55 +118,87 @@ def create(plan: Plan, opened: Opened) -> Created:
     with Reads(door, opened.layout) as reads:
         writes = Writes(door, opened.layout, lock_patience=opened.settings.lock_timeout)
         tools = Tools(reads, writes, Snapshots(door, opened.layout), opened.door.timeout)
-        try:
+        with as_wave_errors():
             settled = settle_creations(tools)
             if done := finished_before(settled, plan, opened):
                 return done
             return make(plan, run_id, opened, tools, told(settled))
-        except TimeoutError as error:
-            raise WaveError(Reason.REPO_LOCKED, str(error)) from error
-        except GitLocked as error:
-            raise WaveError(Reason.REPO_LOCKED, error.lock_file) from error
-        except GitError as error:
-            raise WaveError(Reason.GIT_FAILED, str(error)) from error
-        except OSError as error:
-            raise WaveError(Reason.STATE_UNWRITABLE, str(error)) from error
 
 
 def make(plan: Plan, run_id: str, opened: Opened, tools: Tools, warnings: list[Advice]) -> Created:
-    reads, pattern = tools.reads, opened.settings.branch_pattern
+    reads = tools.reads
     document = load_document(plan.order.manifest)
-    branch, path = vacancy(plan, reads, document, pattern)
-    base = resolved_base(plan, reads)
-    limits, sidecars = plan.order.limits, opened.settings.sidecars
-    captured = capture(base, reads, tools.snapshots, limits, sidecars) if plan.order.replay else None
-    tree = captured.files if captured else reads.objects.tree(base)
-    facts = (run_id, str(plan.order.manifest), plan.agent_id, branch, str(path), base, tree)
-    with begun(reads.layout.common_dir, Intent(*facts, parents=missing_above(path))) as creating:
-        maker = _Maker(plan, opened, tools, creating, captured, warnings)
+    for branch, path in vacancies(plan, reads, document, opened.settings.branch_pattern):
+        base = resolved_base(plan, reads)
+        limits, sidecars = plan.order.limits, opened.settings.sidecars
+        captured = capture(base, reads, tools.snapshots, limits, sidecars) if plan.order.replay else None
+        tree = captured.files if captured else reads.objects.tree(base)
+        facts = (run_id, str(plan.order.manifest), plan.agent_id, branch, str(path), base, tree)
+        with begun(reads.layout.common_dir, Intent(*facts, parents=missing_above(path))) as creating:
+            maker = _Maker(plan, opened, tools, creating, captured, warnings)
+            try:
+                return made(maker)
+            except _TakenMeanwhile:
+                creating.forget()
+    raise WaveError(Reason.BRANCH_EXISTS, f"there is a branch {plan.branch} already; --unique takes the next free name")
+
+
+def vacancies(plan: Plan, reads: Reads, document: Any, pattern: str) -> Iterator[tuple[str, Path]]:
+    """Branch names and paths that are free, in the order in which to try them. Raises WaveError."""
+    for branch in plan.candidates():
+        path = plan.path_for(branch)
         try:
+            require_recordable(plan, branch, path, document, pattern)
+        except WaveError as error:
+            if plan.order.unique and error.reason is Reason.DUPLICATE_ENTRY:
+                continue
+            raise
+        if not is_taken(branch, reads):
+            require_room(branch, reads)
+            require_free(path, reads)
+            yield branch, path
+
+
+def made(maker: _Maker) -> Created:
+    """Make it all, or take back what was made. Raises WaveError, _TakenMeanwhile or Interrupted."""
+    try:
+        with as_wave_errors():
             add(maker)
             worktree = require_made(maker)
             entry = furnish(maker, worktree)
             record(maker, worktree, entry)
-        except BaseException:
-            take_back(maker)
-            raise
-        creating.forget()
-    return Created(entry, path, cwd_in(plan, path, reads), Reason.OK, plan.order.lock, captured, tuple(maker.warnings))
+    except BaseException as error:
+        left = take_back(maker)
+        if left and isinstance(error, WaveError):
+            raise LeftBehind(error, left, maker.path) from error
+        raise
+    maker.creating.forget()
+    cwd = cwd_in(maker.plan, maker.path, maker.tools.reads)
+    locked = maker.plan.order.lock or not unlocked(maker)
+    return Created(entry, maker.path, cwd, Reason.OK, locked, maker.captured, tuple(maker.warnings))
 
 
-def vacancy(plan: Plan, reads: Reads, document: Any, pattern: str) -> tuple[str, Path]:
-    """A branch name and a path that are free. Raises WaveError."""
-    for branch in plan.candidates():
-        path = plan.path_for(branch)
-        require_recordable(plan, branch, path, document, pattern)
-        if is_free(branch, reads):
-            require_free(path, reads)
-            return branch, path
-        if not plan.order.unique:
-            break
-    raise WaveError(Reason.BRANCH_EXISTS, f"there is a branch {plan.branch} already; --unique takes the next free name")
+def unlocked(maker: _Maker) -> bool:
+    """Take off the lock under which the worktree was made. One that stays is a harness's lock to the wave."""
+    try:
+        maker.tools.writes.unlock_worktree(maker.path)
+    except GitError:
+        return False
+    return True
+
+
+@contextmanager
+def as_wave_errors() -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        raise WaveError(Reason.REPO_LOCKED, str(error)) from error
+    except GitLocked as error:
+        raise WaveError(Reason.REPO_LOCKED, error.lock_file) from error
+    except GitError as error:
+        raise WaveError(Reason.GIT_FAILED, str(error)) from error
+    except OSError as error:
+        raise WaveError(Reason.STATE_UNWRITABLE, str(error)) from error
 
 
 def missing_above(path: Path) -> tuple[str, ...]:
@@ -173,10 +221,11 @@ def add(maker: _Maker) -> None:
         except GitLocked:
             raise
         except GitError as error:
-            raise WaveError(Reason.BRANCH_EXISTS, f"the branch {intent.branch} cannot be made: {error}") from error
-        reason = lock_reason(order, intent) if order.lock else None
+            if is_taken(intent.branch, maker.tools.reads):
+                raise _TakenMeanwhile from error
+            raise WaveError(Reason.WORKTREE_ADD_FAILED, f"{intent.branch} could not be made: {error}") from error
         try:
-            writes.create_worktree(maker.path, intent.branch, reason, timeout)
+            writes.create_worktree(maker.path, intent.branch, lock_reason(order, intent), timeout)
         except GitTimeout as error:
             raise WaveError(Reason.WORKTREE_ADD_TIMED_OUT, str(error)) from error
         except GitLocked:
@@ -186,8 +235,15 @@ def add(maker: _Maker) -> None:
 
 
 def lock_reason(order: Order, intent: Intent) -> str:
+    """The lock's reason: for whom, and by which create, for that is how the worktree is known while it is made.
+
+    An agent's id that would read as a process's is left out.
+    """
+    if not order.lock:
+        return made_by(intent)
+    agent = "" if re.search(r"\bpid\b", intent.agent_id, re.IGNORECASE) else f" {intent.agent_id}"
     owner = "" if order.owner_pid is None else f" (pid {order.owner_pid})"
-    return f"git-wave: agent {intent.agent_id}{owner}"
+    return f"git-wave: agent{agent}{owner}; {made_by(intent)}"
 
 
 def require_made(maker: _Maker) -> Worktree:
@@ -216,6 +272,8 @@ def furnish(maker: _Maker, worktree: Worktree) -> dict[str, Any]:
         maker.warnings.append(Advice(Reason.REPLAY_SKIPPED, maker.intent.branch, None, what))
     if not maker.plan.order.baseline:
         indexes.read_tree(worktree, captured.staged)
+        # A submodule that is not checked out has its commit in the index or nowhere.
+        indexes.take_files(worktree, [change for change in captured.changes if change.mode == SUBMODULE])
         return entry
     baseline = commit_baseline(maker, captured)
     if baseline is None:
@@ -250,11 +308,16 @@ def record(maker: _Maker, worktree: Worktree, entry: dict[str, Any]) -> None:
     append_entry(order.manifest, entry, lambda _document: settings.branch_pattern)
 
 
-def take_back(maker: _Maker) -> None:
-    """Whatever this call has made goes; where that cannot be done, the record stays for the next create."""
-    with one_at_a_time(maker.tools.reads.layout.common_dir, maker.opened.checkout_timeout):
-        if not undo(maker.intent, maker.tools, trusted=True):
-            maker.creating.forget()
+def take_back(maker: _Maker) -> str:
+    """Whatever this call has made goes. Else why not; then the record stays for the next create."""
+    try:
+        with one_at_a_time(maker.tools.reads.layout.common_dir, maker.opened.checkout_timeout):
+            left = undo(maker.intent, maker.tools, trusted=True)
+            if not left:
+                maker.creating.forget()
+    except OSError as error:
+        return str(error)
+    return left
 
 
 def cwd_in(plan: Plan, path: Path, reads: Reads) -> Path:

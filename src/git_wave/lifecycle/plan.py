@@ -62,6 +62,10 @@ class Plan:
     def agent_id(self) -> str:
         return self.order.agent_id.strip()
 
+    @property
+    def base(self) -> str:
+        return (self.order.base or "HEAD").strip()
+
     def path_for(self, branch: str) -> Path:
         """Where the worktree goes. Raises WaveError with `path_outside_root`."""
         return inside(self.root, self.order.path or STORE / branch)
@@ -82,16 +86,20 @@ def plan_create(order: Order) -> Plan:
     if order.root is None:
         raise WaveError(Reason.ROOT_REQUIRED, "--root is missing: the directory that the worktree must stay inside of")
     for flag, value in (("--agent-id", order.agent_id), ("--branch", order.branch), ("--path", order.path)):
-        if value is not None and (value.strip().startswith("-") or not value.strip()):
-            raise WaveError(Reason.INVALID_ENTRY, f"{flag} is blank or begins with a dash: {value!r}")
-    if order.base is not None and order.base.strip().startswith("-"):
-        raise WaveError(Reason.BASE_UNRESOLVED, f"--base begins with a dash: {order.base!r}")
-    branch = order.branch or f"agent-{order.agent_id.strip()}"
+        require_said(flag, value, Reason.INVALID_ENTRY)
+    require_said("--base", order.base, Reason.BASE_UNRESOLVED)
+    branch = (order.branch or f"agent-{order.agent_id}").strip()
     if why := branch_name_error(branch):
         raise WaveError(Reason.INVALID_ENTRY, f"{branch!r} is no valid git branch name: {why}")
     plan = Plan(order, real_root(order.root), branch)
     plan.path_for(branch)
     return plan
+
+
+def require_said(flag: str, value: str | None, reason: Reason) -> None:
+    """A value that is blank is a shell variable that was unset, and no default; one with a dash is an option."""
+    if value is not None and (not value.strip() or value.strip().startswith("-")):
+        raise WaveError(reason, f"{flag} is blank or begins with a dash: {value!r}")
 
 
 def real_root(root: Path) -> Path:
@@ -123,8 +131,15 @@ def require_free(path: Path, reads: Reads) -> None:
     homes = {reads.layout.git_dir, reads.layout.common_dir}
     if homes & {path, *path.parents}:
         raise WaveError(Reason.PATH_OUTSIDE_ROOT, f"{path} is inside git's own directory")
-    if os.path.lexists(path):
-        raise WaveError(Reason.PATH_EXISTS, f"something stands at {path}")
+    standing = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    if standing == path or not standing.is_dir():
+        raise WaveError(Reason.PATH_EXISTS, f"something stands at {standing}")
+    main = reads.registrations[0]
+    for other in reads.registrations:
+        if Path(other.path) == path:
+            raise WaveError(Reason.PATH_EXISTS, f"git has a worktree registered at {path}, though it is not there")
+        if other.path != str(reads.layout.root) and Path(other.path) in path.parents and other is not main:
+            raise WaveError(Reason.PATH_OUTSIDE_ROOT, f"{path} is inside another worktree, {other.path}")
 
 
 def require_recordable(plan: Plan, branch: str, path: Path, document: Any, pattern: str) -> Manifest:
@@ -148,7 +163,7 @@ def raw_entry(plan: Plan, branch: str, path: Path, base: Oid) -> dict[str, Any]:
 
 def resolved_base(plan: Plan, reads: Reads) -> Oid:
     """The commit to fork from. Raises WaveError."""
-    name = (plan.order.base or "HEAD").strip()
+    name = plan.base
     try:
         head, base = reads.objects.commit("HEAD"), reads.objects.commit(name)
     except GitError as error:
@@ -162,5 +177,13 @@ def resolved_base(plan: Plan, reads: Reads) -> Oid:
     return base
 
 
-def is_free(branch: str, reads: Reads) -> bool:
-    return reads.objects.commit(heads_ref(branch)) is None
+def is_taken(branch: str, reads: Reads) -> bool:
+    return reads.objects.commit(heads_ref(branch)) is not None
+
+
+def require_room(branch: str, reads: Reads) -> None:
+    """No branch may be a part of the way to this one, nor this one of the way to another. Raises WaveError."""
+    above = [parent for parent in map(str, Path(branch).parents) if parent != "." and is_taken(parent, reads)]
+    if above or reads.has_branches_below(branch):
+        other = above[0] if above else f"{branch}/..."
+        raise WaveError(Reason.BRANCH_EXISTS, f"there cannot be a branch {branch} beside {other}")
