@@ -61,7 +61,7 @@ def test_twenty_of_the_same_name_at_once_are_twenty_with_unique(world: World) ->
 
     answers = start_together([create_argv(world, "--unique", agent="a")] * 6, world)
 
-    assert [code for code, _ in answers] == [0] * 6
+    assert [code for code, _ in answers] == [0] * 6, str([d for c, d in answers if c])
     branches = sorted(str(document["branch"]) for _, document in answers)
     assert branches == sorted(["agent-a", *(f"agent-a-{n}" for n in range(2, 7))])
     assert sorted(entry["branch"] for entry in entries_of(world.tmp / "wave.json")) == branches

@@ -149,14 +149,16 @@ def vacancies(plan: Plan, reads: Reads, document: Any, pattern: str) -> Iterator
         path = plan.path_for(branch)
         try:
             require_recordable(plan, branch, path, document, pattern)
-        except WaveError as error:
-            if plan.order.unique and error.reason is Reason.DUPLICATE_ENTRY:
+            if is_taken(branch, reads):
                 continue
-            raise
-        if not is_taken(branch, reads):
             require_room(branch, reads)
             require_free(path, reads)
-            yield branch, path
+        except WaveError as error:
+            recorded = error.reason is Reason.DUPLICATE_ENTRY
+            if plan.order.unique and (recorded or is_taken(branch, reads)):
+                continue
+            raise
+        yield branch, path
 
 
 def made(maker: _Maker) -> Created:
