@@ -36,6 +36,7 @@ check: lint types layers
 
 bench: $(READY)
 	$(BIN)/python tests/bench/bench_wave.py
+	$(BIN)/python tests/bench/bench_create.py
 
 # Everything in the tree that is made from the code: schemas and the list of reasons.
 generate: $(READY)
