@@ -17,6 +17,7 @@ class Kind(StrEnum):
     UNDO = "undo"
     CREATED = "created"
     CREATE = "create refused"
+    KEPT = "worktree kept"
 
 
 @dataclass(frozen=True, slots=True)
