@@ -38,6 +38,7 @@ class Run:
     reads: Reads
     journal: Journal
     hands: Hands
+    settings: Settings
 
     def begin(self, kind: str, target: str, head: str, **facts: Any) -> None:
         """Write the journal's first line. Raises JournalError."""
@@ -61,14 +62,14 @@ def locked_run(
                 settle(reads, door, layout, settings)
             journal = Journal(journal_path(layout.common_dir, run_id))
             writes = Writes(door, layout, journal, settings.lock_timeout)
-            yield Run(run_id, reads, journal, Hands(writes, layout.common_dir / "git-wave", journal))
+            yield Run(run_id, reads, journal, Hands(writes, layout.common_dir / "git-wave", journal), settings)
 
 
 def settle(reads: Reads, door: Door, layout: Layout, settings: Settings) -> None:
     """Whatever a killed run left. Raises Refusal."""
     hands = Hands(Writes(door, layout, lock_patience=settings.lock_timeout), layout.common_dir / "git-wave")
     try:
-        settle_last_run(reads, hands, door.timeout)
+        settle_last_run(reads, hands, door.timeout, settings)
         tools = Tools(reads, hands.git, Snapshots(door, layout), door.timeout)
         for one in settle_creations(tools, forget_completed=False):
             if not one.completed:

@@ -21,6 +21,7 @@ from git_wave.git.rehearsal import Rehearsal
 from git_wave.git.worktrees import IndexSurvey
 from git_wave.git.writes import Writes
 from git_wave.model.entry import Advice, Entry
+from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import Recorder, Unrecorded
@@ -75,7 +76,8 @@ class WaveTerms:
     """What is the same for every entry of one wave.
 
     `bases` gives the commit for each declared base name, `configured_branches` the branches that have a
-    section of their own in git's config, `merge_timeout` is in seconds.
+    section of their own in git's config, `merge_timeout` is in seconds. `regenerable` are directory names that a build
+    makes again besides the known ones.
     """
 
     wave_id: str
@@ -83,6 +85,8 @@ class WaveTerms:
     bases: Mapping[str, Oid | None]
     configured_branches: frozenset[str] = frozenset()
     earlier: EarlierWaves = field(default_factory=lambda: EarlierWaves(lambda: ()))
+    regenerable: frozenset[str] = frozenset()
+    ignored_output: IgnoredOutput = IgnoredOutput.KEEP
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,17 @@ def files_below(path: Path) -> int | None:
     return count
 
 
+def files_in(path: Path) -> int:
+    """How many files are there, repositories included. Raises OSError."""
+    if not path.is_dir() or path.is_symlink():
+        return 1
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    return sum(len(files) for _, _, files in os.walk(path, onerror=fail))
+
+
 def kept_place(common_dir: Path, wave_id: str, branch: str) -> Path:
     """Where a wave keeps the ignored files of one branch's worktree."""
     return common_dir / "git-wave" / "kept" / wave_id / branch
