@@ -60,6 +60,12 @@ class Reason(StrEnum):
     LOCK_AGE_UNKNOWN = "lock_age_unknown"
     CANNOT_TELL = "cannot_tell"
 
+    UNKNOWN_KEPT = "unknown_kept"
+    KEPT_UNREADABLE = "kept_unreadable"
+    RESTORE_BLOCKED = "restore_blocked"
+    CONFIRMATION_NEEDED = "confirmation_needed"
+    DROP_FAILED = "drop_failed"
+
     CLEANUP_BLOCKED = "cleanup_blocked"
     MANIFEST_ENTRIES_PRESENT = "manifest_entries_present"
     EMPTY_MANIFEST = "empty_manifest"

@@ -27,6 +27,7 @@ from git_wave.model.reasons import Reason
 from git_wave.model.recording import Recorder, Unrecorded
 from git_wave.state.artifacts import Rescued, copy_artifact
 from git_wave.state.kept import keep
+from git_wave.state.kept_places import kept_dir, write_origin
 
 
 class Status(StrEnum):
@@ -184,6 +185,8 @@ class Hands:
     def keep(self, root: Path, path: str, place: Path) -> Path:
         """Move an ignored file to the kept place. Raises OSError."""
         with self.recorder.step("keep", path=path, place=str(place)):
+            if place.is_relative_to(kept_dir(self.home)):
+                write_origin(self.home, place, root)
             return keep(root, path, place)
 
 

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     CREATED = "created"
     CREATE = "create refused"
     KEPT = "worktree kept"
+    KEPT_FILES = "kept files"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from git_wave.model.reasons import Reason
 
 KEPT = (Kind.KEPT,)
 AND_WAVE = (Kind.BLOCKED, Kind.KEPT)
+FILES = (Kind.KEPT_FILES,)
 
 RECLAIM: dict[Reason, Explanation] = {
     Reason.WORKTREE_IN_USE: Explanation(
@@ -125,5 +126,33 @@ RECLAIM: dict[Reason, Explanation] = {
         "",
         "A gate could not find out what it asks, so the worktree stays. The gate and the cause are named.",
         "See to the cause, and run the command again.",
+    ),
+    Reason.UNKNOWN_KEPT: Explanation(
+        FILES, "", "Nothing is kept under that id.", "`git wave kept` lists what is, with the id of each."
+    ),
+    Reason.KEPT_UNREADABLE: Explanation(
+        FILES,
+        "",
+        "The directory of kept files could not be looked through, so nothing was listed or moved.",
+        "Look at the error named: permissions, as a rule.",
+    ),
+    Reason.RESTORE_BLOCKED: Explanation(
+        FILES,
+        "",
+        "Kept files were not put back, or not all of them: something stands in the way, the worktree is not there any "
+        "more, or a file could not be moved. Nothing was written over.",
+        "Move what is named out of the way, or give another directory with `--to`. What is still kept stays so.",
+    ),
+    Reason.CONFIRMATION_NEEDED: Explanation(
+        FILES,
+        "",
+        "What is to be dropped is deleted for good, so it is done only with `--yes`.",
+        "Look at the files first; then give the same command with `--yes`.",
+    ),
+    Reason.DROP_FAILED: Explanation(
+        FILES,
+        "",
+        "Kept files could not be deleted, or not all of them.",
+        "Look at the error named, and give the same command again.",
     ),
 }
