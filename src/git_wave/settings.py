@@ -59,7 +59,7 @@ def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
         names("wave.sidecar", values["wave.sidecar"]),
         directory_names("wave.regenerable", values["wave.regenerable"]),
         ignored_output("wave.ignoredOutput", last(values, "wave.ignoredOutput")),
-        last(values, "wave.managedRoot") or None,
+        directory("wave.managedRoot", last(values, "wave.managedRoot")),
     )
 
 
@@ -90,6 +90,12 @@ def directory_names(key: str, values: Iterable[str]) -> frozenset[str]:
         if name == "." or "/" in name:
             raise Refusal(Reason.CONFIG_INVALID, f"{key}: {name!r} is no name of a directory")
     return found
+
+
+def directory(key: str, value: str | None) -> str | None:
+    if value is not None and not value.strip():
+        raise Refusal(Reason.CONFIG_INVALID, f"{key}: it is blank")
+    return value
 
 
 def ignored_output(key: str, value: str | None) -> IgnoredOutput:

@@ -1,6 +1,6 @@
 """What it costs to find out who is in worktrees, with a thousand processes: quick and full, one worktree and many.
 
-A benchmark, run by hand and never by the tests. The processes are shells with some files open, started for it.
+A benchmark, run by `make bench` and never by the tests. The processes are shells with some files open, started for it.
 """
 
 import argparse
