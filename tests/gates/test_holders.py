@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -18,6 +19,7 @@ from support.repo import put
 from support.standing import holding, mapping, running, standing_in, zombie_of
 from support.world import World
 
+NOBODY = 65534
 IN_USE = ("blocks", "worktree_in_use")
 FAILED = ("cannot_tell", "holders_check_failed")
 
@@ -219,6 +221,47 @@ def test_an_agent_in_one_worktree_leaves_another_clear(world: World) -> None:
     one, two = world.agent("one"), world.agent("two")
     with standing_in(one.path):
         assert told(ask(GATE, world, two)) == CLEAR
+
+
+def test_where_there_is_no_proc_the_same_is_asked_of_psutil(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(census, "has_proc", lambda: False)
+    program = shutil.copy2(shutil.which("sleep") or "", tree / "program")
+    with standing_in(tree / "sub") as inside, holding(tree / "sub/file.txt") as holder, zombie_of(tree):
+        with running([program, "600"]) as started:
+            assert holds(tree) == {inside: "working directory", holder: "open file", started: "program"}
+            assert holds(tree, full=False) == {inside: "working directory", started: "program"}
+
+
+def as_nobody(work: Callable[[], object]) -> int:
+    """A process of another user that does this."""
+    if pid := os.fork():
+        return pid
+    code = 1
+    try:
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+        code = int(not work())
+    finally:
+        os._exit(code)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_of_processes_that_cannot_be_read_only_ones_of_the_same_user_count(tmp_path: Path) -> None:
+    # Who gives up being root is closed to others of the same user; a program that root starts is root's.
+    reader, writer = os.pipe()
+    closed, root = as_nobody(lambda: os.write(writer, b"so far") and signal.pause()), os.getpid()
+    assert os.read(reader, 6) == b"so far"
+
+    def judged() -> bool:
+        found = take_census([Path("/nowhere")])
+        return closed in found.unreadable and root not in found.unreadable and not found.problem
+
+    try:
+        assert os.waitstatus_to_exitcode(os.waitpid(as_nobody(judged), 0)[1]) == 0
+    finally:
+        os.kill(closed, signal.SIGKILL)
+        os.waitpid(closed, 0)
+        for end in (reader, writer):
+            os.close(end)
 
 
 def test_only_a_pid_is_kept_of_a_process(tree: Path) -> None:

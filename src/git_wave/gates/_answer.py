@@ -68,7 +68,7 @@ def blocks_for(reason: Reason, why: Iterable[str]) -> Answer:
 class asked_once(Generic[T]):  # noqa: N801  # used as a decorator, like cached_property
     """A question whose answer holds for one pass: also that it cannot be answered, which is raised as NotKnown.
 
-    The owner keeps the answers in its dictionary `answers`.
+    The owner keeps the answers in its dictionary `answers`, and a `guard` for threads that ask at the same time.
     """
 
     def __init__(self, ask: Callable[[Any], T]) -> None:
@@ -85,9 +85,10 @@ class asked_once(Generic[T]):  # noqa: N801  # used as a decorator, like cached_
     def __get__(self, instance: Any, owner: type) -> asked_once[T] | T:
         if instance is None:
             return self
-        if self._name not in instance.answers:
-            instance.answers[self._name] = self._answer(instance)
-        answer = instance.answers[self._name]
+        with instance.guard:
+            if self._name not in instance.answers:
+                instance.answers[self._name] = self._answer(instance)
+            answer = instance.answers[self._name]
         if isinstance(answer, NotKnown):
             raise NotKnown(str(answer))
         found: T = answer

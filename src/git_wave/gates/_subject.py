@@ -6,9 +6,11 @@ A recheck is a new `Inspection`: nothing that was read before is believed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from threading import RLock
 from typing import Any, Self
 
 from git_wave.gates._answer import UNANSWERED, Answer, NotKnown, asked_once, cannot_tell, told
@@ -63,10 +65,11 @@ class Inspection:
     terms: Terms = Terms()
     trees: tuple[Path, ...] = ()
     answers: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    guard: AbstractContextManager[Any] = field(default_factory=RLock, repr=False, compare=False)
 
     def again(self, **changed: Any) -> Self:
         """A new pass on the same terms, or on changed ones."""
-        return replace(self, terms=replace(self.terms, **changed), answers={})
+        return replace(self, terms=replace(self.terms, **changed), answers={}, guard=RLock())
 
     def subject(self, path: Path, **known: Any) -> Subject:
         """A worktree to look into. `known` are answers (`worktree`, `look`, `survey`) that the caller has just read."""
@@ -124,6 +127,7 @@ class Subject:
     inspection: Inspection
     path: Path
     answers: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    guard: AbstractContextManager[Any] = field(default_factory=RLock, repr=False, compare=False)
 
     @property
     def reads(self) -> Reads:
