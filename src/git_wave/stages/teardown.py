@@ -19,16 +19,15 @@ from git_wave.git.rehearsal import Rehearsal
 from git_wave.git.worktrees import IndexSurvey
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked
-from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._absence import LEFT_OVERS, accept_absent
 from git_wave.stages._case import Act, Case, Go, Hands, Status, Step, Stop
+from git_wave.stages._ignored import rehearse_ignored, set_ignored_aside, still_ignored
 from git_wave.stages._inspection import inspection_of
 from git_wave.stages._lock import is_harness_lock
 from git_wave.stages.dirt import lines_of
 from git_wave.state.artifacts import NotRescued, digest_of
-from git_wave.state.kept import Sorting, files_in, kept_place, sort_ignored
 
 
 def perform(case: Case, reads: Reads, hands: Hands) -> Step:
@@ -54,15 +53,10 @@ def rehearse(case: Case, reads: Rehearsal) -> Step:
     try:
         if stop := locked_against(case, case.worktree.lock_reason()):
             return stop
-        sorting = sorted_ignored(case, case.worktree, case.look)
-        if case.terms.ignored_output is IgnoredOutput.DISCARD:
-            dropped, warnings = discarded(case, case.worktree, sorting)
-            return Go(case.knowing(dropped=dropped), tuple(warnings))
+        dropped, warnings = rehearse_ignored(case, case.worktree, case.look, reads)
     except OSError as error:
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, str(error))
-    place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
-    warnings = [case.warning(Reason.IGNORED_OUTPUT_KEPT, str(place / path)) for path in sorting.keep]
-    return Go(case.knowing(dropped=sorting.dropped), tuple(warnings))
+    return Go(case.knowing(dropped=dropped), tuple(warnings))
 
 
 def take_worktree(case: Case, reads: Reads, hands: Hands) -> Step:
@@ -104,14 +98,6 @@ def clear(case: Case, worktree: Worktree, look: Look, reason: str | None, reads:
         detail = f"git reported success, but {case.path} is still there"
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
     return Go(case.knowing(dropped=dropped), tuple(warnings))
-
-
-def still_ignored(case: Case, worktree: Worktree, look: Look) -> Stop | None:
-    """Ignored files that were written while others were moved."""
-    keep = case.terms.ignored_output is IgnoredOutput.KEEP
-    late = sorted_ignored(case, worktree, look).keep if keep else ()
-    detail = "written while other files were kept:\n" + "\n".join(map(shown, late))
-    return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail) if late else None
 
 
 def not_removed(
@@ -190,38 +176,6 @@ def relock(worktree: Worktree, reason: str | None, hands: Hands) -> None:
             hands.git.lock_worktree(worktree.path, reason)
     except (OSError, GitError):
         return
-
-
-def set_ignored_aside(
-    case: Case, worktree: Worktree, look: Look, reads: Reads, hands: Hands, warnings: list[Advice]
-) -> int:
-    """Carry ignored files that no build makes again to the kept place; the number of those that go."""
-    place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
-    sorting = sorted_ignored(case, worktree, look)
-    if case.terms.ignored_output is IgnoredOutput.DISCARD:
-        dropped, told = discarded(case, worktree, sorting)
-        warnings += told
-        return dropped
-    for path in sorting.keep:
-        kept = hands.keep(worktree.path, path, place)
-        warnings.append(case.warning(Reason.IGNORED_OUTPUT_KEPT, str(kept), f"was {shown(path)}"))
-    return sorting.dropped
-
-
-def sorted_ignored(case: Case, worktree: Worktree, look: Look) -> Sorting:
-    """Raises OSError."""
-    unrescued = (path for path in look.ignored if path not in case.rescued)
-    return sort_ignored(worktree.path, unrescued, case.terms.regenerable)
-
-
-def discarded(case: Case, worktree: Worktree, sorting: Sorting) -> tuple[int, list[Advice]]:
-    """How many ignored files go with the worktree when none is kept, and what is to be said of it. Raises OSError."""
-    if not sorting.keep:
-        return sorting.dropped, []
-    count = sum(files_in(worktree.path / path) for path in sorting.keep)
-    detail = "\n".join((f"{count} file{'' if count == 1 else 's'}", *map(shown, sorting.keep)))
-    warning = case.warning(Reason.IGNORED_OUTPUT_DISCARDED, str(worktree.path), detail)
-    return sorting.dropped + count, [warning]
 
 
 def gone_meanwhile(case: Case, reads: Reads, hands: Hands, why: str) -> Step:
