@@ -37,6 +37,7 @@ check: lint types layers
 bench: $(READY)
 	$(BIN)/python tests/bench/bench_wave.py
 	$(BIN)/python tests/bench/bench_create.py
+	$(BIN)/python tests/bench/bench_holders.py
 
 # Everything in the tree that is made from the code: schemas and the list of reasons.
 generate: $(READY)

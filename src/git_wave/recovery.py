@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from git_wave.gates import Inspection, holders
 from git_wave.git.links import BrokenLink
 from git_wave.git.parse import Change, Look
 from git_wave.git.presence import Presence
@@ -21,8 +22,10 @@ from git_wave.git.processes import end_group
 from git_wave.git.reads import Reads
 from git_wave.git.writes import backup_prefix
 from git_wave.model.errors import GitError, Refusal
+from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
+from git_wave.settings import Settings
 from git_wave.stages import _landing
 from git_wave.stages._case import Hands, Target
 from git_wave.state.journal import Event, History, Journal, list_histories
@@ -33,7 +36,7 @@ MARK = "GIT_WAVE_RUN"
 """The variable by which a git command tells which run started it."""
 
 
-def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
+def settle_last_run(reads: Reads, hands: Hands, patience: float, settings: Settings) -> None:
     """Close the newest journal if it has no end, or could not put a merge back.
 
     `patience` is how many seconds git commands which that run started may go on before they are ended. Raises
@@ -58,7 +61,7 @@ def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
         else:
             journal.write("failed", intent=intent["seq"], why=why)
     for intent, closed in last.intents("remove_worktree"):
-        if closed is None and settle_removal(intent, reads, hands):
+        if closed is None and settle_removal(intent, reads, hands, settings):
             journal.write("done", intent=intent["seq"])
     if last.ended:
         return
@@ -107,8 +110,8 @@ def settle_merge(
     return None, f"the run was killed; the checkout was put back. {outcome.detail}".strip()
 
 
-def settle_removal(intent: Event, reads: Reads, hands: Hands) -> bool:
-    """Finish a removal that was cut short, when all that is left of the worktree is unmodified.
+def settle_removal(intent: Event, reads: Reads, hands: Hands, settings: Settings) -> bool:
+    """Finish a removal that was cut short, when all that is left of the worktree is unmodified and nobody is in it.
 
     Git may have deleted the `.git` file first. It is written again, which names no more than git's own registration
     does, so that git can go on.
@@ -121,7 +124,10 @@ def settle_removal(intent: Event, reads: Reads, hands: Hands) -> bool:
         worktree = reads.worktree_at(path)
         look = reads.worktree_look(worktree)
         whole = all(change.code == ".D" for change in look.changes)
-        if look.oid == tip and whole and not sort_ignored(worktree.path, look.ignored).keep:
+        output = sort_ignored(worktree.path, look.ignored, settings.regenerable).keep
+        goes = not output or settings.ignored_output is IgnoredOutput.DISCARD
+        subject = Inspection(reads).subject(worktree.path, worktree=worktree, look=look)
+        if look.oid == tip and whole and goes and holders.GATE.ask(subject).is_clear:
             hands.git.remove_worktree(worktree.path, tip, force=True)
             return True
     except (BrokenLink, OSError, GitError):

@@ -68,7 +68,16 @@ def terms_for(request: Request, wave_id: str, reads: Reads) -> WaveTerms:
     bases = resolve_bases(request.manifest.usable, reads)
     common_dir = reads.layout.common_dir
     earlier = EarlierWaves(lambda: landed_lines(common_dir), lambda: kept_places(common_dir, wave_id))
-    return WaveTerms(wave_id, request.merge_timeout, bases, request.settings.configured_branches, earlier)
+    settings = request.settings
+    return WaveTerms(
+        wave_id,
+        request.merge_timeout,
+        bases,
+        settings.configured_branches,
+        earlier,
+        settings.regenerable,
+        settings.ignored_output,
+    )
 
 
 def landed_lines(common_dir: Path) -> tuple[Mapping[str, Any], ...]:

@@ -39,6 +39,7 @@ class Run:
     reads: Reads
     journal: Journal
     hands: Hands
+    settings: Settings
 
     def begin(self, kind: str, target: str, head: str, **facts: Any) -> None:
         """Write the journal's first line. Raises JournalError."""
@@ -62,7 +63,7 @@ def locked_run(
                 settle(reads, door, layout, settings)
             journal = Journal(journal_path(layout.common_dir, run_id))
             writes = Writes(door, layout, journal, settings.lock_timeout)
-            yield Run(run_id, reads, journal, Hands(writes, layout.common_dir / "git-wave", journal))
+            yield Run(run_id, reads, journal, Hands(writes, layout.common_dir / "git-wave", journal), settings)
 
 
 def settle(reads: Reads, door: Door, layout: Layout, settings: Settings) -> None:
@@ -71,11 +72,11 @@ def settle(reads: Reads, door: Door, layout: Layout, settings: Settings) -> None
     try:
         begun_in = where_begun(door, layout)
         if begun_in == layout:
-            settle_last_run(reads, hands, door.timeout)
+            settle_last_run(reads, hands, door.timeout, settings)
         else:
             there = Writes(door, begun_in, lock_patience=settings.lock_timeout)
             with Reads(door, begun_in) as reads_there:
-                settle_last_run(reads_there, Hands(there, hands.home), door.timeout)
+                settle_last_run(reads_there, Hands(there, hands.home), door.timeout, settings)
         tools = Tools(reads, hands.git, Snapshots(door, layout), door.timeout)
         for one in settle_creations(tools, forget_completed=False):
             if not one.completed:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from git_wave.cli.options import FilledPath
-from git_wave.cli.repository import open_repository
+from git_wave.cli.repository import Repository, open_repository
 from git_wave.git.reads import Reads
 from git_wave.git.writes import Writes
 from git_wave.model.errors import GitError, Refusal, WaveError
@@ -20,6 +20,7 @@ from git_wave.recovery import is_settled
 from git_wave.report.plain import one_line
 from git_wave.state.expiry import begun_at, parse_age
 from git_wave.state.journal import History, journal_path, list_histories
+from git_wave.state.kept_places import list_kept
 from git_wave.state.wave_lock import wave_lock
 from git_wave.undoing import undone_by
 
@@ -127,22 +128,29 @@ def ending(intent: Mapping[str, Any], end: Mapping[str, Any] | None) -> str:
 @click.option("--older-than", default="30d", show_default=True, help="30d, 12h, 2w, 90m; 0 for all.")
 @click.option("--dry-run", is_flag=True, help="Say what would be expired.")
 def gc(root: Path | None, older_than: str, dry_run: bool) -> int:
-    """Expire the backups and journals of old waves. Nothing else ever does; kept files are left alone."""
+    """Expire the backups and journals of old waves. Nothing else ever does.
+
+    Kept files (`git wave kept`) are left alone; `files_left_alone` names them.
+    """
     try:
         age = parse_age(older_than)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--older-than") from error
     try:
-        expired, kept = expire(root or Path.cwd(), age, dry_run=dry_run)
+        repository = open_repository(root or Path.cwd())
+        expired, kept = expire(repository, age, dry_run=dry_run)
+        files = [one.id for one in list_kept(repository.layout.common_dir / "git-wave")]
     except WaveError as error:
         return refused(error)
-    click.echo(json.dumps({"ok": True, "reason": Reason.OK, "expired": expired, "kept": kept}, indent=2))
+    except OSError as error:
+        return refused(WaveError(Reason.KEPT_UNREADABLE, str(error)))
+    told = {"ok": True, "reason": Reason.OK, "expired": expired, "kept": kept, "files_left_alone": files}
+    click.echo(json.dumps(told, indent=2))
     return 0
 
 
-def expire(root: Path, age: timedelta, *, dry_run: bool) -> tuple[list[str], list[str]]:
+def expire(repository: Repository, age: timedelta, *, dry_run: bool) -> tuple[list[str], list[str]]:
     """Ids of the runs whose backups went, and of those whose stay. Raises WaveError."""
-    repository = open_repository(root)
     common_dir = repository.layout.common_dir
     before = datetime.now(UTC) - age
     with wave_lock(common_dir, 0), Reads(repository.door, repository.layout) as reads:

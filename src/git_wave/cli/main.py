@@ -31,6 +31,7 @@ COMMANDS = {
     "log": ("git_wave.cli.history:log", "List the waves of this repository."),
     "show": ("git_wave.cli.history:show", "Tell one wave, entry by entry."),
     "gc": ("git_wave.cli.history:gc", "Expire the backups of old waves."),
+    "kept": ("git_wave.cli.kept", "List, restore or drop the ignored files that waves kept."),
     "schema": ("git_wave.cli.manifest:schema", "Print a published JSON Schema."),
     "explain": ("git_wave.cli.explain", "Say what a reason or warning means and what to do."),
     "completion": ("git_wave.cli.completion", "Print the completion script for a shell."),

@@ -12,7 +12,7 @@ from git_wave.git.layout import Layout
 from git_wave.git.objects import Objects
 from git_wave.git.parse import Difference, parse_diff_raw, parse_merge_tree
 from git_wave.model.errors import GitError
-from git_wave.model.names import Oid, Ref
+from git_wave.model.names import Oid, Ref, heads_ref
 
 # diff-tree is plumbing and heeds little config; these are what it does heed.
 DIFF_PINS = {"diff.renameLimit": "1000", "diff.orderFile": "/dev/null", "diff.ignoreSubmodules": "none"}
@@ -112,6 +112,35 @@ class HistoryReads:
         command = ["log", "-z", "--format=%H %s", tip, *(f"^{oid}" for oid in known), "--"]
         answer = self._door.run(self.layout.root, command, settings={"log.showSignature": "false"})
         return [record for record in answer.records() if record]
+
+    def commits_outside(self, tip: Oid, *refs: str) -> int:
+        """How many commits of `tip` no ref among these reaches; without any, no remote-tracking ref."""
+        without = [f"^{ref}" for ref in refs] or ["--not", "--remotes"]
+        return int(self._door.run(self.layout.root, ["rev-list", "--count", tip, *without, "--"]).text)
+
+    def upstreams(self) -> dict[Ref, Ref]:
+        """The upstream of each branch that has one which is there."""
+        command = ["for-each-ref", "--format=%(refname)%00%(upstream)", "refs/heads/", "refs/remotes/"]
+        found = dict(line.split("\0") for line in self._door.run(self.layout.root, command).text.splitlines())
+        return {Ref(ref): Ref(upstream) for ref, upstream in found.items() if upstream in found}
+
+    def has_remote(self) -> bool:
+        """Whether a remote is configured, or a remote-tracking ref is left of one."""
+        configured = ["config", "--get-regexp", r"^remote\..+\.url$"]
+        if self._door.run(self.layout.root, configured, ok=(0, 1)).code == 0:
+            return True
+        listed = ["for-each-ref", "--count=1", "--format=%(refname)", "refs/remotes/"]
+        return bool(self._door.run(self.layout.root, listed).text.strip())
+
+    def default_ref(self, main_head: str | None) -> Ref | None:
+        """The default branch: what the remote `origin` says, what new repositories are to begin with, `main`,
+        `master`, and then `main_head`, the branch of the main worktree. None when there is none of them.
+        """
+        head = self._door.run(self.layout.root, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], ok=(0, 1))
+        named = self._door.run(self.layout.root, ["config", "--get", "init.defaultBranch"], ok=(0, 1))
+        branches = (named.text.removesuffix("\n"), "main", "master")
+        candidates = [head.text.strip(), *(heads_ref(name) for name in branches if name), main_head or ""]
+        return next((Ref(ref) for ref in candidates if ref and self._exact_ref(ref)), None)
 
     def merges_with_subject(self, head: Oid, subject: str) -> list[tuple[Oid, Oid, Oid]]:
         """Merges in the history of `head` with exactly that subject: (merge, first parent, second), newest first."""

@@ -48,6 +48,10 @@ class Worktree:
         except FileNotFoundError:
             return None
 
+    def locked_since(self) -> float:
+        """When it was locked, in seconds since the epoch. Raises OSError."""
+        return os.lstat(self.admin / "locked").st_mtime
+
 
 def prove_worktree(path: Path, common_dir: Path) -> Worktree:
     """The linked worktree of this repository at `path`. Raises BrokenLink or OSError."""
@@ -119,6 +123,14 @@ def registered_place(back: Path) -> str:
     """Where a registration says that its worktree is; newer git may write that relative to itself."""
     named = back.read_text("utf-8", "surrogateescape").rstrip("\n")
     return os.path.normpath(os.path.dirname(os.path.join(back.parent, named)))
+
+
+def admin_directories(common_dir: Path) -> tuple[Path, ...]:
+    """Of all linked worktrees, sorted. Raises OSError."""
+    try:
+        return tuple(sorted((common_dir / "worktrees").iterdir()))
+    except FileNotFoundError:
+        return ()
 
 
 def registered_below(path: Path, common_dir: Path) -> tuple[str, ...]:

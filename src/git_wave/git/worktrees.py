@@ -55,7 +55,24 @@ class WorktreeReads(HistoryReads):
     @cached_property
     def registrations(self) -> tuple[Registration, ...]:
         """Every registered worktree: one snapshot, taken at the first need and so before any teardown."""
-        return self._list_worktrees()
+        return self.list_registrations()
+
+    def list_registrations(self) -> tuple[Registration, ...]:
+        """The same, asked afresh. The main worktree is the first."""
+        answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
+        try:
+            return tuple(parse_worktree_list_porcelain(answer.records()))
+        except KeyError as error:
+            raise GitError(answer.argv, answer.code, f"worktree list not understood: {error}") from error
+
+    def admin_directories(self) -> tuple[Path, ...]:
+        """The administrative directories of all linked worktrees. Raises OSError."""
+        return links.admin_directories(self.layout.common_dir)
+
+    def place_of(self, admin: Path) -> Path | None:
+        """Where an administrative directory says that its worktree is; None when it does not say. Raises OSError."""
+        back = admin / "gitdir"
+        return Path(links.registered_place(back)) if links.is_there(back) else None
 
     def registration(self, path: Path) -> Registration | None:
         """The linked worktree in the snapshot that is registered at `path`."""
@@ -67,7 +84,7 @@ class WorktreeReads(HistoryReads):
 
     def registered_now(self, path: Path) -> Registration | None:
         """The linked worktree that is registered at `path` now, whatever the snapshot says."""
-        return next((r for r in self._list_worktrees()[1:] if r.path in spellings(path)), None)
+        return next((r for r in self.list_registrations()[1:] if r.path in spellings(path)), None)
 
     def ignored_in(self, worktree: Worktree) -> tuple[str, ...]:
         """Ignored paths there, a directory as one with a trailing slash."""
@@ -137,10 +154,14 @@ class WorktreeReads(HistoryReads):
         to have: those in its administrative directory, checked out or not, and those that live in its files.
         """
         inside = [worktree.path / path / ".git" for path in submodules]
-        for repository in [*links.repositories_in(worktree.admin / "modules"), *filter(Path.is_dir, inside)]:
+        for repository in [*self.submodule_repositories(worktree), *filter(Path.is_dir, inside)]:
             command = ["rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes"]
             if self._door.run(self.layout.root, [f"--git-dir={repository}", *command]).text.strip():
                 yield str(repository)
+
+    def submodule_repositories(self, worktree: Worktree) -> list[Path]:
+        """Submodule repositories in the administrative directory. Raises OSError."""
+        return links.repositories_in(worktree.admin / "modules")
 
     def checked_out(self, worktree: Worktree, submodules: Iterable[str]) -> Iterator[Worktree]:
         """The submodules that have files of their own there, as working trees to look into. Raises OSError."""
@@ -167,14 +188,7 @@ class WorktreeReads(HistoryReads):
         """Who has `ref` checked out now; asked afresh, not from the snapshot. Raises GitError or OSError."""
         if links.keeps_head_files(self.layout.common_dir):
             return links.heads_on(ref, self.layout.common_dir)
-        return tuple(r.path for r in self._list_worktrees() if r.branch == ref)
-
-    def _list_worktrees(self) -> tuple[Registration, ...]:
-        answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
-        try:
-            return tuple(parse_worktree_list_porcelain(answer.records()))
-        except KeyError as error:
-            raise GitError(answer.argv, answer.code, f"worktree list not understood: {error}") from error
+        return tuple(r.path for r in self.list_registrations() if r.branch == ref)
 
     def _status(self, tree: Path, git_dir: Path, flags: list[str]) -> Look:
         command = [

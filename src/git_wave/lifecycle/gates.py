@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from git_wave.gates import Inspection, Terms, Verb, Verdict, judge
 from git_wave.git.links import Worktree
 from git_wave.git.parse import Registration
 from git_wave.git.reads import Reads
-from git_wave.git.worktrees import IndexSurvey
 from git_wave.lifecycle.committing import READ_ERRORS, State, beyond_commits, read_state, require_standing
 from git_wave.lifecycle.subject import Subject, work_of
 from git_wave.model.entry import Entry
@@ -15,7 +15,6 @@ from git_wave.model.errors import GitError, WaveError
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._lock import is_harness_lock
-from git_wave.stages.dirt import beyond_status
 from git_wave.state.kept import Sorting, sort_ignored
 
 LISTED = 20
@@ -68,13 +67,23 @@ def looked_into(worktree: Worktree, subject: Subject, reads: Reads) -> State:
     try:
         state = read_state(worktree, reads)
         require_standing(state, subject.branch, subject.tip)
-        submodules_alone = IndexSurvey((), state.survey.submodules)
-        lost = [*beyond_commits(worktree, state, reads), *beyond_status(worktree, submodules_alone, reads)]
+        lost = list(beyond_commits(worktree, state, reads))
     except READ_ERRORS as error:
         raise WaveError(Reason.DIRT_CHECK_FAILED, str(error)) from error
+    seen = {"worktree": worktree, "look": state.look, "survey": state.survey}
+    verdict = judge(Inspection(reads, Terms()).subject(worktree.path, **seen), Verb.DISCARD, preserve=True)
+    require_nobody_in(verdict)
+    lost += [line for answer in verdict.against.values() for line in answer.why]
     if lost:
         raise WaveError(Reason.WORKTREE_DIRTY, "\n".join(dict.fromkeys(lost)))
     return state
+
+
+def require_nobody_in(verdict: Verdict) -> None:
+    """Does nobody work there, and could every gate tell? Raises WaveError."""
+    for name, answer in verdict.against.items():
+        if name == "holders" or name in verdict.unknown:
+            raise WaveError(answer.reason or Reason.DIRT_CHECK_FAILED, "\n".join(answer.why))
 
 
 def require_removable(worktree: Worktree) -> None:

@@ -18,6 +18,8 @@ class Kind(StrEnum):
     CREATED = "created"
     CREATE = "create refused"
     LIFECYCLE = "worktree verb"
+    KEPT = "worktree kept"
+    KEPT_FILES = "kept files"
 
 
 @dataclass(frozen=True, slots=True)

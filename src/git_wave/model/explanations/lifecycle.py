@@ -20,12 +20,6 @@ LIFECYCLES: dict[Reason, Explanation] = {
         "The branch held nothing beyond its base or baseline, so worktree, branch and manifest entry are gone.",
         "Nothing to do; `git wave restore` brings them back.",
     ),
-    Reason.OPERATION_IN_PROGRESS: Explanation(
-        LIFECYCLE,
-        "",
-        "A merge, rebase, cherry-pick, revert or bisect stands half-done in the worktree. No commit can hold that.",
-        "Finish or abort it there. " + AGAIN,
-    ),
     Reason.UNMERGED_PATHS: Explanation(
         LIFECYCLE,
         "",
