@@ -22,6 +22,7 @@ COMMANDS = {
     "cleanup-wave": ("git_wave.cli.cleanup", "Land a wave of agents' worktrees and clear them away."),
     "record-agent": ("git_wave.cli.record", "Record one agent's worktree in the manifest."),
     "create": ("git_wave.cli.create", "Make a worktree and a branch for one agent, and record them."),
+    "list": ("git_wave.cli.list", "List every worktree, whose it is, and whether it may go."),
     "init": ("git_wave.cli.manifest:init", "Write an empty manifest for this checkout."),
     "validate": ("git_wave.cli.manifest:validate", "Show every error in a manifest, with its place."),
     "undo": ("git_wave.cli.undo", "Take a wave back."),

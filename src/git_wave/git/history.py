@@ -29,11 +29,6 @@ def lines_of(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def lines_of(text: str) -> list[str]:
-    """Lines as git ends them: `splitlines` also splits at characters that a ref's name may hold, such as U+2028."""
-    return text.removesuffix("\n").split("\n") if text else []
-
-
 class Differences:
     """The differences between two commits, kept in a file by the answer: read again, not held in memory."""
 
