@@ -63,6 +63,10 @@ class HistoryReads:
         self._resources.callback(objects.close)
         return objects
 
+    def tip_of(self, ref: Ref) -> Oid | None:
+        """What a full ref is at, by a process that ends at once; None when that cannot be told."""
+        return self._exact_ref(ref)
+
     def _exact_ref(self, ref: str) -> Oid | None:
         answer = self._door.run(self.layout.root, ["show-ref", "--verify", "--hash", ref], ok=(0, 1, 128))
         return Oid(answer.text.strip()) if answer.code == 0 else None

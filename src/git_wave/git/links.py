@@ -67,6 +67,8 @@ def prove_worktree(path: Path, common_dir: Path) -> Worktree:
     back = admin / "gitdir"
     named = Path(back.read_text("utf-8", "surrogateescape").rstrip("\n"))
     named = named if named.is_absolute() else admin / named
+    if "\0" in str(named):
+        raise BrokenLink("git registers it at a path that is none")
     if named.parent.resolve() / named.name != real / ".git":
         raise BrokenLink(f"git registers it at {named.parent}")
     return Worktree(real, admin)

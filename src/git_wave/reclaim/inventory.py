@@ -86,7 +86,7 @@ def default_branch(inspection: Inspection, not_known: dict[str, str]) -> tuple[R
     """The default branch and its tip."""
     try:
         ref = inspection.default_ref
-        tip = inspection.reads.objects.commit(ref)
+        tip = inspection.reads.tip_of(ref)
     except (NotKnown, GitError) as error:
         not_known["default_branch"] = str(error)
         return None, None
@@ -119,7 +119,8 @@ def verdict_on(inspection: Inspection, place: Place) -> Judged:
     if place.path is None or place.state is State.ABSENT:
         return None
     if place.worktree is None:
-        return REGISTRATION.ask(inspection.subject(place.path))
+        answer = REGISTRATION.ask(inspection.subject(place.path))
+        return Answer(Kind.CANNOT_TELL, Reason.NOT_REGISTERED, (place.why,)) if answer.is_clear else answer
     return judge(inspection.subject(place.path, worktree=place.worktree), Verb.REMOVE)
 
 

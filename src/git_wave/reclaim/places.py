@@ -17,6 +17,7 @@ from git_wave.git.links import BrokenLink, Worktree
 from git_wave.git.parse import Registration
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
+from git_wave.git.worktrees import spellings
 from git_wave.model.errors import GitError
 
 
@@ -118,7 +119,7 @@ def unreadable(path: Path) -> str:
 
 def strays(reads: Reads, root: Path, registered: Iterable[Path]) -> Iterator[Place]:
     """What stands below `root` and holds no registered worktree. Raises OSError when `root` cannot be listed."""
-    known = frozenset(os.path.realpath(path) for path in registered)
+    known = frozenset(name for path in registered for name in (os.path.realpath(path), spellings(path)[1]))
     around = frozenset(os.fspath(parent) for path in known for parent in Path(path).parents)
     if reads.presence(root) is Presence.GONE:
         return

@@ -85,7 +85,7 @@ def row_for(place: Place, compared: Comparisons, sizes: Mapping[Path, Size], jud
     against: Mapping[str, Answer] = {}
     if isinstance(judged, Verdict):
         against = judged.against
-    elif judged is not None and not judged.is_clear:
+    elif judged is not None:
         against = {"registration": judged}
     return Row(
         place=place,
