@@ -226,7 +226,7 @@ def counted(world: World, tip: str, base: str) -> tuple[int, int]:
     return int(ahead), int(behind)
 
 
-def test_ahead_behind_and_landed_are_what_plain_git_says(world: World) -> None:
+def test_ahead_behind_and_landed_are_what_plain_git_says(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     old = world.agent("old")
     world.commit(write={"more": "1"})
     two = world.agent("two")
@@ -259,6 +259,13 @@ def test_ahead_behind_and_landed_are_what_plain_git_says(world: World) -> None:
     assert (found["detached"]["branch"], found["unborn"]["branch"]) == (None, "unborn")
     assert found["unborn"]["not_known"] == {}
     assert {"empty", "merged", "main"} == {name for name, row in found.items() if row["landed"]}
+
+    # Too many commits to hold at once: each tip is then asked about alone, with the same answers.
+    monkeypatch.setattr("git_wave.reclaim.distances.MOST", 1)
+    again = rows(world)
+    assert [(row["ahead"], row["landed"]) for row in again.values()] == [
+        (row["ahead"], row["landed"]) for row in found.values()
+    ]
 
 
 def test_one_tip_that_cannot_be_read_costs_only_its_own_answers(world: World) -> None:
