@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -69,7 +69,6 @@ def take_inventory(reads: Reads, order: Order) -> Inventory:
     terms = replace(order.terms, managed_root=order.managed_root, now=order.now)
     inspection = Inspection(reads, terms, trees, {"registrations": registrations})
     default, tip = default_branch(inspection, not_known)
-    warm_up(inspection)
     # Not at the same time: each look at a file would wait for a thread to give way, and take many times as long.
     sizes = sizes_of(places, order.budget, reads.layout.common_dir)
     with at_once(order.workers) as pool:
@@ -93,13 +92,6 @@ def default_branch(inspection: Inspection, not_known: dict[str, str]) -> tuple[R
     if tip is None:
         not_known["default_branch"] = f"{ref} cannot be read"
     return ref, tip
-
-
-def warm_up(inspection: Inspection) -> None:
-    """Ask once what all share, before several threads would ask it at the same time."""
-    for name in ("main_root", "places", "census"):
-        with suppress(NotKnown):
-            getattr(inspection, name)
 
 
 @contextmanager
