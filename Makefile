@@ -38,6 +38,7 @@ bench: $(READY)
 	$(BIN)/python tests/bench/bench_wave.py
 	$(BIN)/python tests/bench/bench_create.py
 	$(BIN)/python tests/bench/bench_holders.py
+	$(BIN)/python tests/bench/bench_list.py
 
 # Everything in the tree that is made from the code: schemas and the list of reasons.
 generate: $(READY)

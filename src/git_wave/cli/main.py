@@ -25,6 +25,7 @@ COMMANDS = {
     "finalize": ("git_wave.cli.finalize", "Commit what an agent left in its worktree."),
     "discard": ("git_wave.cli.discard", "Take a worktree and its branch away without landing."),
     "restore": ("git_wave.cli.restore", "Bring back what was discarded."),
+    "list": ("git_wave.cli.list", "List every worktree, whose it is, and whether it may go."),
     "init": ("git_wave.cli.manifest:init", "Write an empty manifest for this checkout."),
     "validate": ("git_wave.cli.manifest:validate", "Show every error in a manifest, with its place."),
     "undo": ("git_wave.cli.undo", "Take a wave back."),

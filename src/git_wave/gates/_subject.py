@@ -81,6 +81,11 @@ class Inspection:
         return self.reads.list_registrations()
 
     @asked_once
+    def places(self) -> tuple[str, ...]:
+        """Where linked worktrees are registered, by their administrative directories."""
+        return self.reads.registered_places()
+
+    @asked_once
     def main_root(self) -> Path:
         return Path(self.registrations[0].path)
 

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from git_wave.gates._answer import Answer, blocks_for
 from git_wave.gates._subject import Gate, Subject
-from git_wave.git.links import Worktree
-from git_wave.git.reads import Reads
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 
@@ -29,7 +27,7 @@ def check(subject: Subject) -> Answer:
         why += misplaced(subject.path, root)
     why += holds_repository(subject, asks_main=root is not None)
     if not why:
-        why += inside(subject.worktree, subject.reads)
+        why += inside(subject)
     return blocks_for(Reason.OUTSIDE_MANAGED_ROOT, why)
 
 
@@ -66,10 +64,12 @@ def strictly_real(path: Path) -> Path:
     return Path(os.path.realpath(path, strict=True))
 
 
-def inside(worktree: Worktree, reads: Reads) -> Iterator[str]:
-    """What stands in it and is not its own. Raises OSError."""
-    yield from (f"mounted inside: {shown(point)}" for point in reads.mounts_below(worktree))
-    yield from (f"another worktree inside: {shown(path)}" for path in reads.worktrees_below(worktree))
+def inside(subject: Subject) -> Iterator[str]:
+    """What stands in it and is not its own. Raises OSError or NotKnown."""
+    worktree = subject.worktree
+    yield from (f"mounted inside: {shown(point)}" for point in subject.reads.mounts_below(worktree))
+    below = f"{worktree.path}/"
+    yield from (f"another worktree inside: {shown(p)}" for p in subject.inspection.places if p.startswith(below))
 
 
 GATE = Gate("containment", "Is it inside the managed root, with nothing in it that is not its own?", check)

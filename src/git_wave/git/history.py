@@ -10,7 +10,7 @@ from typing import Self
 from git_wave.git.door import Answer, Door
 from git_wave.git.layout import Layout
 from git_wave.git.objects import Objects
-from git_wave.git.parse import Difference, parse_diff_raw, parse_merge_tree
+from git_wave.git.parse import TRACKING, Difference, Tracking, parse_diff_raw, parse_merge_tree, parse_tracking
 from git_wave.model.errors import GitError
 from git_wave.model.names import Oid, Ref, heads_ref
 
@@ -22,6 +22,11 @@ MERGE_PINS = {
     "merge.renameLimit": "7000",
     "merge.conflictStyle": "merge",
 }
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as git ends them: `splitlines` also splits at characters that a ref's name may hold, such as U+2028."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 class Differences:
@@ -57,6 +62,10 @@ class HistoryReads:
         objects = Objects(conversation, self._exact_ref, self._found_commit)
         self._resources.callback(objects.close)
         return objects
+
+    def tip_of(self, ref: Ref) -> Oid | None:
+        """What a full ref is at, by a process that ends at once; None when that cannot be told."""
+        return self._exact_ref(ref)
 
     def _exact_ref(self, ref: str) -> Oid | None:
         answer = self._door.run(self.layout.root, ["show-ref", "--verify", "--hash", ref], ok=(0, 1, 128))
@@ -118,10 +127,43 @@ class HistoryReads:
         without = [f"^{ref}" for ref in refs] or ["--not", "--remotes"]
         return int(self._door.run(self.layout.root, ["rev-list", "--count", tip, *without, "--"]).text)
 
+    def unmerged(self, tips: Iterable[Oid], base: Oid, most: int) -> dict[Oid, tuple[Oid, ...]] | None:
+        """The commits of these tips that `base` lacks, each with its parents; None when there are more than `most`."""
+        asked = "".join(f"{oid}\n" for oid in (*tips, f"^{base}"))
+        command = ["rev-list", "--parents", f"--max-count={most + 1}", "--stdin"]
+        lines = self._door.run(self.layout.root, command, stdin=asked.encode()).text.splitlines()
+        if len(lines) > most:
+            return None
+        listed = (line.split(" ") for line in lines)
+        return {Oid(commit): tuple(map(Oid, parents)) for commit, *parents in listed}
+
+    def commit_count(self, tip: Oid, without: Iterable[Oid]) -> int:
+        """How many commits of `tip` none of the others reaches."""
+        command = ["rev-list", "--count", tip, *(f"^{oid}" for oid in without), "--"]
+        return int(self._door.run(self.layout.root, command).text)
+
+    def ahead_behind(self, tip: Oid, base: Oid) -> tuple[int, int]:
+        """How many commits `tip` has that `base` lacks, and the other way round."""
+        command = ["rev-list", "--left-right", "--count", f"{tip}...{base}", "--"]
+        ahead, behind = self._door.run(self.layout.root, command).text.split()
+        return int(ahead), int(behind)
+
+    def tracking(self, branches: Iterable[Ref]) -> dict[Ref, Tracking]:
+        """Of these branches those that have an upstream which is there: how far they are from it."""
+        refs = list(branches)
+        if not refs:
+            return {}
+        command = ["for-each-ref", f"--format={TRACKING}", *refs]
+        answer = self._door.run(self.layout.root, command)
+        try:
+            return {one.branch: one for one in parse_tracking(lines_of(answer.text))}
+        except ValueError as error:
+            raise answer.error() from error
+
     def upstreams(self) -> dict[Ref, Ref]:
         """The upstream of each branch that has one which is there."""
         command = ["for-each-ref", "--format=%(refname)%00%(upstream)", "refs/heads/", "refs/remotes/"]
-        found = dict(line.split("\0") for line in self._door.run(self.layout.root, command).text.splitlines())
+        found = dict(line.split("\0") for line in lines_of(self._door.run(self.layout.root, command).text))
         return {Ref(ref): Ref(upstream) for ref, upstream in found.items() if upstream in found}
 
     def has_remote(self) -> bool:
@@ -184,7 +226,7 @@ class HistoryReads:
         answer = self._door.run(
             self.layout.root, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/git-wave/"]
         )
-        pairs = (line.split(" ", 1) for line in answer.text.splitlines())
+        pairs = (line.split(" ", 1) for line in lines_of(answer.text))
         return {Ref(name): Oid(oid) for oid, name in pairs}
 
     def backups_of(self, branch: str) -> list[tuple[Oid, Oid]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ from git_wave.model.names import Oid, Ref
 
 # How many paths go on one command line.
 ARGUMENTS = 200
+
+# Records of `ls-files -s -v -z` that are neither hidden nor submodules: most indexes hold nothing else, and are known
+# without a look at each record.
+USUAL = re.compile(rb"(?:H (?!160000)\d{6} [0-9a-f]{40,64} \d\t[^\0]++\0)*+")
 
 # What a user's config could hide from `git status`; and no hook is told of an index that is only a copy.
 STATUS_PINS = {
@@ -112,6 +117,8 @@ class WorktreeReads(HistoryReads):
     def index_survey(self, worktree: Worktree) -> IndexSurvey:
         """What `worktree_look` cannot see."""
         answer = self._in_worktree(worktree, ["ls-files", "-s", "-v", "-z"])
+        if answer.is_all(USUAL):
+            return IndexSurvey((), ())
         hidden: list[str] = []
         submodules: list[str] = []
         try:
@@ -174,9 +181,9 @@ class WorktreeReads(HistoryReads):
         """File systems mounted inside it: what is in them is not the worktree's to remove."""
         return presence.mounts_below(worktree.path)
 
-    def worktrees_below(self, worktree: Worktree) -> tuple[str, ...]:
-        """Linked worktrees of this repository that stand inside that one."""
-        return links.registered_below(worktree.path, self.layout.common_dir)
+    def registered_places(self) -> tuple[str, ...]:
+        """Where administrative directories say that their worktrees are, sorted. Raises OSError."""
+        return links.registered_places(self.layout.common_dir)
 
     def operations_in(self, worktree: Worktree) -> tuple[str, ...]:
         return links.operations_in(worktree.admin)

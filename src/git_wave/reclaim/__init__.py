@@ -1,0 +1,1 @@
+"""Worktrees that pile up: what there is, and taking away what may go."""
