@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import cached_property
 from typing import Self
@@ -106,6 +106,12 @@ class HistoryReads:
         except ValueError as error:
             raise answer.error() from error
         return tree, conflicts or (("(git does not say where)",) if answer.code else ())
+
+    def commits_beyond(self, tip: Oid, known: Iterable[Oid]) -> list[str]:
+        """Id and subject of every commit that `tip` has and none of `known` has, newest first. Raises GitError."""
+        command = ["log", "-z", "--format=%H %s", tip, *(f"^{oid}" for oid in known), "--"]
+        answer = self._door.run(self.layout.root, command, settings={"log.showSignature": "false"})
+        return [record for record in answer.records() if record]
 
     def merges_with_subject(self, head: Oid, subject: str) -> list[tuple[Oid, Oid, Oid]]:
         """Merges in the history of `head` with exactly that subject: (merge, first parent, second), newest first."""

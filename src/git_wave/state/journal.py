@@ -142,6 +142,11 @@ class History:
         return next((event for event in self.events if event["event"] == "ended"), None)
 
     @property
+    def is_wave(self) -> bool:
+        """Whether it is a wave, or an undo of one; not a run about a single worktree."""
+        return self.began is not None and self.began["kind"] in ("wave", "undo")
+
+    @property
     def entries(self) -> tuple[Event, ...]:
         """How each entry ended; one that a crash cut short is not among them."""
         return tuple(event for event in self.events if event["event"] == "entry")

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     UNDO = "undo"
     CREATED = "created"
     CREATE = "create refused"
+    LIFECYCLE = "worktree verb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +32,6 @@ class Explanation:
 
 
 LANDED, BLOCKED, WARNING = (Kind.LANDED,), (Kind.BLOCKED,), (Kind.WARNING,)
-REFUSED, RECORD, CREATE = (Kind.REFUSED,), (Kind.RECORD,), (Kind.CREATE,)
+REFUSED, RECORD = (Kind.REFUSED,), (Kind.RECORD,)
+CREATE, LIFECYCLE = (Kind.CREATE,), (Kind.LIFECYCLE,)
 RERUN = "Then run the same command again: what has landed stays landed."
