@@ -116,10 +116,16 @@ class Writes:
                 self._run(["read-tree", "--reset", index], at=worktree)
             self._run(["update-index", "-q", "--refresh"], ok=(0, 1), at=worktree)
 
-    def set_index(self, worktree: Worktree, commit: Oid) -> None:
-        """Have a worktree's index hold what `commit` does; no file is touched. Raises GitError."""
+    def set_index(self, worktree: Worktree, commit: Oid, marked: Sequence[str]) -> None:
+        """Have a worktree's index hold what `commit` does; no file is touched. Raises GitError.
+
+        The `marked` paths lose their marks (assume-unchanged, skip-worktree): git would not replace them.
+        """
         settings = {"core.hooksPath": os.devnull}
+        names = b"".join(os.fsencode(path) + b"\0" for path in marked)
         with self._recorder.step("set_index", path=str(worktree.path), to=commit):
+            for mark in ("--no-assume-unchanged", "--no-skip-worktree") if names else ():
+                self._run(["update-index", mark, "-z", "--stdin"], stdin=names, settings=settings, at=worktree)
             self._run(["read-tree", "--reset", commit], settings=settings, at=worktree)
             self._run(["update-index", "-q", "--refresh"], ok=(0, 1), settings=settings, at=worktree)
 

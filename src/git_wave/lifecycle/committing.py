@@ -7,7 +7,7 @@ again, since what is on disk is then what the branch holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from git_wave.git.links import BrokenLink, Worktree, is_there
@@ -126,7 +126,7 @@ def commit_everything(worktree: Worktree, job: Commission, tools: Tools) -> None
         move(job.branch, new, tip, {job.keep_at: staged} if staged else {}, tools)
         job.staged = job.keep_at if staged else None
         job.tip, job.commit = new, new if new != tip else None
-    bring_index(worktree, job.branch, new, tools)
+    bring_index(worktree, job.branch, new, state.hidden_edits, tools)
 
 
 def look_closely(worktree: Worktree, branch: str, reads: Reads) -> tuple[State, Oid]:
@@ -182,10 +182,10 @@ def stands_at(branch: str, oid: Oid, reads: Reads) -> bool:
         return False
 
 
-def bring_index(worktree: Worktree, branch: str, new: Oid, tools: Tools) -> None:
+def bring_index(worktree: Worktree, branch: str, new: Oid, marked: Sequence[str], tools: Tools) -> None:
     """Have the index hold the new commit, and look whether that is all there is. Raises WaveError."""
     try:
-        tools.writes.set_index(worktree, new)
+        tools.writes.set_index(worktree, new, marked)
         state = read_state(worktree, tools.reads)
     except READ_ERRORS as error:
         raise WaveError(Reason.STILL_CHANGING, f"{branch} is at {new}; its index could not follow: {error}") from error
