@@ -197,12 +197,7 @@ def test_what_cannot_be_committed_is_refused(one: One, reason: str) -> None:
     leave(one)
     REFUSALS[reason](one)
 
-    before = one.state()
-    answer = one.call("finalize")
-
-    assert (answer.code, answer.doc["reason"]) == (1, reason), answer
-    assert os.path.lexists(one.agent.path)
-    assert one.state() == before
+    assert_refused(one, reason)
 
 
 def test_edits_inside_a_submodule_are_refused_and_a_moved_pointer_is_committed(one: One) -> None:

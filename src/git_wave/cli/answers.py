@@ -45,11 +45,13 @@ def repository_of(named: Named, root: Path | None, interrupts: Interrupts) -> Re
     """`--root`, else the manifest's, else where the path is, else the current one. Raises Refusal."""
     from git_wave.cli.repository import open_repository
     from git_wave.model.errors import Refusal
-    from git_wave.model.manifest import root_in
+    from git_wave.model.manifest import entries_in, root_in
     from git_wave.state.manifest_file import load_document
 
     if root is None and named.manifest is not None:
-        told = root_in(load_document(named.manifest))
+        document = load_document(named.manifest)
+        entries_in(document)
+        told = root_in(document)
         root = Path(told) if told else None
     if root is None and named.path is not None:
         near = next(place for place in (named.path, *named.path.parents) if place.is_dir())

@@ -26,7 +26,16 @@ from git_wave.lifecycle.gates import (
 )
 from git_wave.lifecycle.records import Past, Record, kept_at, list_pasts
 from git_wave.lifecycle.removing import Files, Removal, save_files, telling, wip_commit
-from git_wave.lifecycle.subject import Claim, Named, Subject, find_claim, find_subject, real_but_last, require_namespace
+from git_wave.lifecycle.subject import (
+    Claim,
+    Named,
+    Subject,
+    find_claim,
+    find_subject,
+    place_of,
+    real_but_last,
+    require_namespace,
+)
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, Refusal, WaveError
 from git_wave.model.names import Oid
@@ -74,6 +83,7 @@ class Discarded:
 
     reason: Reason = Reason.DISCARDED
     hint: str = ""
+    path: Path | None = None
     subject: Subject | None = None
     record: Record | None = None
     saved: bool = False
@@ -91,7 +101,7 @@ class Discarded:
         return {
             "id": saved and saved.run_id,
             "agent_id": record.agent_id if record else subject and subject.agent_id,
-            "worktree_path": record.path if record else subject and str(subject.path),
+            "worktree_path": record.path if record else self.path and str(self.path),
             "branch": record.branch if record else subject and subject.branch,
             "tip": record.tip if record else subject and subject.tip,
             "backup": saved and saved.backup,
@@ -105,6 +115,7 @@ def discard(named: Named, shop: Workshop, outcome: Discarded, *, force: bool, dr
     """Take a worktree, its branch and its entry away. Fills `outcome` in; raises WaveError."""
     pattern = shop.settings.branch_pattern
     claim = find_claim(named, shop.reads.layout.root, pattern)
+    outcome.path = place_of(named, claim) if claim or named.manifest is None else None
     with telling(Reason.GIT_FAILED):
         past = past_of(named, claim, shop)
     if past is not None:

@@ -32,6 +32,7 @@ class Finalized:
 
     reason: Reason = Reason.OK
     hint: str = ""
+    path: Path | None = None
     subject: Subject | None = None
     tip: Oid | None = None
     commit: Oid | None = None
@@ -51,7 +52,7 @@ class Finalized:
         subject, record = self.subject, self.record
         return {
             "agent_id": subject.agent_id if subject else record and record.agent_id,
-            "worktree_path": str(subject.path) if subject else record and record.path,
+            "worktree_path": str(self.path) if self.path else record and record.path,
             "branch": subject.branch if subject else record and record.branch,
             "base": subject and subject.base,
             "baseline": subject and subject.baseline,
@@ -80,7 +81,7 @@ def finalize(door: Door, layout: Layout, settings: Settings, order: Order, outco
     """Commit what the worktree holds. Fills `outcome` in; raises WaveError."""
     with Reads(door, layout) as reads:
         claim = find_claim(order.named, layout.root, settings.branch_pattern)
-        path = place_of(order.named, claim) if claim or order.named.manifest is None else None
+        outcome.path = path = place_of(order.named, claim) if claim or order.named.manifest is None else None
         home = home_layout(layout, reads, path)
         if order.drop_empty and (path is None or is_gone(path, reads)):
             drop(door, home, settings, order, outcome)
