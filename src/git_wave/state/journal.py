@@ -210,6 +210,13 @@ def list_histories(common_dir: Path) -> list[History]:
     return [load_history(path) for path in paths]
 
 
+def last_history(common_dir: Path) -> History | None:
+    """The newest journal. Raises OSError."""
+    paths = waves_dir(common_dir).glob("*.jsonl")
+    newest = max(paths, key=lambda path: path.stem, default=None)
+    return load_history(newest) if newest else None
+
+
 def new_wave_id(common_dir: Path, now: datetime) -> str:
     """The time in UTC to the microsecond; the next one after the latest there is, when the clock went back."""
     wanted = f"{now:%Y%m%dT%H%M%S%f}Z"
