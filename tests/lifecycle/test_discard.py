@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from support.calling import Answer, call
+from support.calling import Answer, call, call_program
+from support.killing import KILLED, calm
 from support.one import One, build_one, leave, tree_of
 from support.ours import journals, lines_of, our_refs
 from support.repo import put
 from support.shim import Shim
-from support.world import World
+from support.world import World, files_below
 
 
 @pytest.fixture
@@ -135,6 +136,7 @@ def test_ignored_output_is_kept_and_what_a_build_makes_again_is_not(one: One) ->
     assert_discarded(one, answer)
     (kept,) = answer.doc["kept"]
     assert Path(kept).read_text() == "output\n"
+    assert answer.doc["regenerable_dropped"] == 1
 
 
 def test_a_worktree_that_is_gone_goes_with_its_branch_and_no_other(one: One) -> None:
@@ -340,6 +342,66 @@ def test_a_branch_made_anew_after_a_discard_is_not_taken(one: One) -> None:
 
     assert one.at_path("discard", "--force").doc["reason"] == "already_discarded"
     assert one.tip() == one.agent.tip
+
+
+# -- git killed, or failing, in the middle of a removal
+
+DELETED = {
+    "the link file and some files": "rm -rf .git LICENSE new src/app.py setup.cfg",
+    "nothing but what was untracked": "rm -rf new moved.cfg link odd*",
+    "all but the directory": "find . -mindepth 1 -delete",
+    "the directory too": 'rm -rf "$PWD"',
+}
+
+
+def cut_short(one: One, shim: Shim, deleting: str) -> None:
+    """A forced discard, killed together with the git that has deleted only that."""
+    strike = f"cd {one.agent.path} && {deleting}; kill -9 $PPID; exit 1"
+    shim.rules.append(f'if [ "$sub" = worktree ] && has remove "$@"; then {strike}; fi\n')
+    shim.install()
+    assert call_program("git-wave", "discard", *one.named, "--force").code == KILLED
+    calm(shim)
+
+
+@pytest.mark.parametrize("what", DELETED)
+def test_a_removal_cut_short_is_finished_and_all_comes_back(one: One, shim: Shim, what: str) -> None:
+    files = leave(one)
+    one.world.git("update-index", "--no-assume-unchanged", "tests/test_app.py", cwd=one.agent.path)
+    status = one.status()
+    cut_short(one, shim, DELETED[what])
+
+    answer = one.call("discard", "--force")
+
+    assert_discarded(one, answer)
+    assert one.restore(answer.doc["restore"].split()[-1]).code == 0
+    assert (files_below(one.agent.path), one.status()) == (files, status)
+
+
+def test_a_file_written_after_a_removal_was_cut_short_is_kept_too(one: One, shim: Shim) -> None:
+    files = leave(one)
+    cut_short(one, shim, "rm src/app.py")
+    first = our_refs(one.world)
+    put(one.agent.path / "late.txt", "late\n")
+
+    answer = one.call("discard", "--force")
+
+    assert_discarded(one, answer)
+    assert tree_of(one, answer.doc["wip"]["commit"])["late.txt"] == b"late\n"
+    (wip,) = [ref for ref in first if "/wip/" in ref]
+    assert tree_of(one, our_refs(one.world)[wip]) == files
+
+
+def test_leftovers_of_a_removal_that_git_gave_up_are_named(one: One, shim: Shim) -> None:
+    shim.after("worktree remove", f"mkdir {one.agent.path}; echo late >{one.agent.path}/late.txt")
+    assert one.call("discard").doc["reason"] == "worktree_remove_failed"
+    calm(shim)
+
+    again = one.call("discard")
+
+    assert (again.code, again.doc["reason"]) == (1, "worktree_remove_failed"), again
+    assert (one.agent.path / "late.txt").read_text() == "late\n"
+    shutil.rmtree(one.agent.path)
+    assert_discarded(one, one.call("discard"))
 
 
 # -- among the other runs

@@ -158,6 +158,15 @@ def test_a_worktree_that_is_gone_is_judged_by_its_branch(world: World) -> None:
 # -- refusals
 
 
+def test_a_worktree_that_was_never_checked_out_is_not_taken_for_emptied(one: One) -> None:
+    (one.admin / "index").unlink()
+
+    answer = one.call("finalize")
+
+    assert (answer.code, answer.doc["reason"]) == (1, "dirt_check_failed")
+    assert one.tip() == one.agent.tip
+
+
 def in_a_pick(one: One) -> None:
     put(one.admin / "CHERRY_PICK_HEAD", one.other.tip)
 

@@ -139,6 +139,9 @@ def look_closely(worktree: Worktree, branch: str, reads: Reads) -> tuple[State, 
         require_standing(state, branch, tip)
         if operations := reads.operations_in(worktree):
             raise WaveError(Reason.OPERATION_IN_PROGRESS, "\n".join(f"{name} in progress" for name in operations))
+        if not is_there(worktree.admin / "index"):
+            # Everything would count as deleted: whoever made the worktree never finished its checkout.
+            raise WaveError(Reason.DIRT_CHECK_FAILED, f"{worktree.path} has no index, so nothing was checked out there")
         beyond = list(beyond_commits(worktree, state, reads))
     except READ_ERRORS as error:
         raise WaveError(Reason.DIRT_CHECK_FAILED, str(error)) from error

@@ -22,7 +22,7 @@ from git_wave.lifecycle.gates import (
     require_removable,
     require_single,
     require_unlocked,
-    to_keep,
+    sorted_ignored,
 )
 from git_wave.lifecycle.records import Past, Record, kept_at, list_pasts
 from git_wave.lifecycle.removing import Files, Removal, save_files, telling, wip_commit
@@ -46,6 +46,7 @@ from git_wave.settings import Settings
 from git_wave.state.journal import History, list_histories
 from git_wave.state.kept import kept_place
 
+LEFT_OVERS = "git has let go of the worktree; delete what is left of its files yourself, and run the same again"
 DONE = (Reason.DISCARDED, Reason.ALREADY_DISCARDED, Reason.WOULD_DISCARD, Reason.DROPPED_EMPTY)
 
 
@@ -88,6 +89,7 @@ class Discarded:
     record: Record | None = None
     saved: bool = False
     kept: list[str] = field(default_factory=list)
+    dropped: int = 0
     warnings: list[Advice] = field(default_factory=list)
 
     @property
@@ -108,6 +110,7 @@ class Discarded:
             "wip": {"ref": saved.wip_ref, "commit": saved.wip} if saved and saved.wip else None,
             "restore": saved and saved.restore,
             "kept": self.kept,
+            "regenerable_dropped": self.dropped,
         }
 
 
@@ -121,7 +124,12 @@ def discard(named: Named, shop: Workshop, outcome: Discarded, *, force: bool, dr
     if past is not None:
         finish(past, shop, outcome, dry_run=dry_run)
         return
-    outcome.subject = subject = find_subject(named, claim, shop.reads, pattern)
+    try:
+        outcome.subject = subject = find_subject(named, claim, shop.reads, pattern)
+    except Refusal as refusal:
+        if refusal.reason is Reason.NOT_A_WORKTREE and any(is_cut_short(past, named, claim) for past in shop.pasts):
+            raise WaveError(Reason.WORKTREE_REMOVE_FAILED, f"{LEFT_OVERS}: {outcome.path}") from refusal
+        raise
     state = require_discardable(subject, shop, force=force)
     if dry_run:
         outcome.reason, outcome.kept = Reason.WOULD_DISCARD, places_to_be(subject, state, shop)
@@ -157,7 +165,7 @@ def places_to_be(subject: Subject, state: State | None, shop: Workshop) -> list[
     if subject.worktree is None or state is None:
         return []
     place = kept_place(shop.reads.layout.common_dir, shop.run.id, subject.branch)
-    return [str(kept_at((str(place), path))) for path in to_keep(subject.worktree, state)]
+    return [str(kept_at((str(place), path))) for path in sorted_ignored(subject.worktree, state).keep]
 
 
 def take_away(subject: Subject, state: State | None, shop: Workshop, outcome: Discarded) -> None:
@@ -199,6 +207,7 @@ def run_removal(
         raise
     finally:
         outcome.kept = [*(str(kept_at(pair)) for pair in record.earlier), *removal.kept]
+        outcome.dropped = removal.dropped
         outcome.saved = is_saved(record, run.reads)
         end(run, reason, record.tip)
 
@@ -261,6 +270,11 @@ def is_meant(record: Record, named: Named, claim: Claim | None) -> bool:
     if named.manifest is not None and record.manifest != str(named.manifest):
         return False
     return named.agent_id in (None, record.agent_id)
+
+
+def is_cut_short(past: Past, named: Named, claim: Claim | None) -> bool:
+    """Whether git has begun to remove what was named, and did not get to the end."""
+    return is_meant(past.record, named, claim) and past.removal_begun and not past.finished and not past.restored_by
 
 
 def finish(past: Past, shop: Workshop, outcome: Discarded, *, dry_run: bool) -> None:

@@ -42,6 +42,7 @@ class Finalized:
     restore: str | None = None
     record: Record | None = None
     kept: list[str] = field(default_factory=list)
+    regenerable: int = 0
     warnings: list[Advice] = field(default_factory=list)
 
     @property
@@ -64,6 +65,7 @@ class Finalized:
             "dropped": self.dropped,
             "restore": self.restore,
             "kept": self.kept,
+            "regenerable_dropped": self.regenerable,
         }
 
 
@@ -112,7 +114,7 @@ def drop(door: Door, home: Layout, settings: Settings, order: Order, outcome: Fi
         with workshop(door, home, settings, order.wait) as shop:
             discard(order.named, shop, discarded, force=False, dry_run=False)
     finally:
-        outcome.kept, outcome.record = discarded.kept, discarded.record
+        outcome.kept, outcome.regenerable, outcome.record = discarded.kept, discarded.dropped, discarded.record
         outcome.restore = discarded.as_json()["restore"]
     outcome.reason, outcome.dropped, outcome.produced_work = Reason.DROPPED_EMPTY, True, False
 

@@ -16,7 +16,7 @@ from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._lock import is_harness_lock
 from git_wave.stages.dirt import beyond_status
-from git_wave.state.kept import sort_ignored
+from git_wave.state.kept import Sorting, sort_ignored
 
 LISTED = 20
 """How many commits a refusal lists."""
@@ -83,10 +83,10 @@ def require_removable(worktree: Worktree) -> None:
         raise WaveError(Reason.WORKTREE_REMOVE_FAILED, f"{worktree.path} cannot be written to")
 
 
-def to_keep(worktree: Worktree, state: State) -> tuple[str, ...]:
-    """Ignored files that no build makes again. Raises WaveError."""
+def sorted_ignored(worktree: Worktree, state: State) -> Sorting:
+    """Ignored files that must be kept, and how many a build makes again. Raises WaveError."""
     try:
-        return sort_ignored(worktree.path, state.look.ignored).keep
+        return sort_ignored(worktree.path, state.look.ignored)
     except OSError as error:
         raise WaveError(Reason.WORKTREE_REMOVE_FAILED, str(error)) from error
 

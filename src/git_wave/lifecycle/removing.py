@@ -16,7 +16,7 @@ from git_wave.git.presence import Presence
 from git_wave.git.snapshots import Snapshots
 from git_wave.lifecycle.committing import READ_ERRORS, State
 from git_wave.lifecycle.entries import remove_entry
-from git_wave.lifecycle.gates import looked_into, require_removable, require_unlocked, to_keep
+from git_wave.lifecycle.gates import looked_into, require_removable, require_unlocked, sorted_ignored
 from git_wave.lifecycle.records import Record
 from git_wave.lifecycle.subject import Subject
 from git_wave.model.errors import GitError, GitLocked, WaveError
@@ -46,7 +46,7 @@ class Files:
 class Removal:
     """One worktree on its way out. `subject` is None when only what comes after the worktree is left to do.
 
-    `kept` fills with the places of ignored files.
+    `kept` fills with the places of ignored files; `dropped` counts those that a build makes again.
     """
 
     record: Record
@@ -56,6 +56,7 @@ class Removal:
     subject: Subject | None
     files: Files | None
     kept: list[str] = field(default_factory=list)
+    dropped: int = 0
 
     def carry_out(self) -> None:
         """Raises WaveError. What has been done by then stands, and the same command again goes on from there."""
@@ -91,7 +92,9 @@ class Removal:
 
     def _set_ignored_aside(self, files: Files) -> None:
         place = kept_place(self.run.reads.layout.common_dir, self.record.run_id, self.record.branch)
-        for path in to_keep(files.worktree, files.state):
+        sorting = sorted_ignored(files.worktree, files.state)
+        self.dropped = sorting.dropped
+        for path in sorting.keep:
             self.kept.append(str(self.run.hands.keep(files.worktree.path, path, place)))
 
     def _is_registered(self, subject: Subject) -> bool:
@@ -173,7 +176,7 @@ def require_unchanged(files: Files, subject: Subject, removal: Removal) -> None:
     except (BrokenLink, OSError) as error:
         raise WaveError(Reason.WORKTREE_REMOVE_FAILED, str(error)) from error
     state = looked_into(files.worktree, subject, reads)
-    if late := to_keep(files.worktree, state):
+    if late := sorted_ignored(files.worktree, state).keep:
         raise WaveError(Reason.STILL_CHANGING, "written while others were kept:\n" + "\n".join(map(shown, late)))
     now = save_files(files.worktree, state, removal.snapshots)
     if (now.tree, now.index) != (files.tree, files.index):

@@ -33,5 +33,5 @@ class Explanation:
 
 LANDED, BLOCKED, WARNING = (Kind.LANDED,), (Kind.BLOCKED,), (Kind.WARNING,)
 REFUSED, RECORD = (Kind.REFUSED,), (Kind.RECORD,)
-CREATE, LIFECYCLE = (Kind.CREATE,), (Kind.LIFECYCLE,)
+CREATE, LIFECYCLE, BLOCKED_ANYWHERE = (Kind.CREATE,), (Kind.LIFECYCLE,), (Kind.BLOCKED, Kind.LIFECYCLE)
 RERUN = "Then run the same command again: what has landed stays landed."
