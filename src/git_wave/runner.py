@@ -97,7 +97,9 @@ def kept_places(common_dir: Path, but: str) -> tuple[tuple[str, str], ...]:
     except OSError:
         return ()
     found = []
-    for history in (history for history in histories if history.id != but):
+    for history in histories:
+        if history.id == but or not history.is_wave:
+            continue
         told = {entry["branch"] for entry in history.entries}
         for intent, _ in history.intents("keep"):
             if intent["branch"] and intent["branch"] not in told:

@@ -73,6 +73,8 @@ def choose(histories: list[History], run_id: str | None) -> History:
         found = next((history for history in histories if history.id == run_id and history.began), None)
         if found is None:
             raise Refusal(Reason.UNKNOWN_WAVE, f"no journal of a run {run_id}")
+        if not found.is_wave:
+            raise Refusal(Reason.NOTHING_TO_UNDO, f"{run_id} is no wave; `git wave restore` takes a discard back")
         if run_id in undone:
             raise Refusal(Reason.NOTHING_TO_UNDO, f"{run_id} was taken back by {undone[run_id]}")
         return found

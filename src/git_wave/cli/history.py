@@ -1,4 +1,4 @@
-"""`git wave log`, `show` and `gc`: what waves did, and how long their backups are kept."""
+"""`git wave log`, `show` and `gc`: what waves and other runs did, and how long their backups are kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead
 @root_option
 @json_option
 def log(root: Path | None, as_json: bool) -> int:
-    """List the waves and undos of this repository, newest first."""
+    """List the runs of this repository, newest first: waves, undos, discards and restores."""
     try:
         histories = read_histories(root)
     except WaveError as error:
@@ -74,7 +74,8 @@ def summary(history: History, undone: Mapping[str, str]) -> dict[str, Any]:
 
 
 def summary_line(run: Mapping[str, Any]) -> str:
-    what = f"undo of {run['undoes']}" if run["undoes"] else f"{run['landed']} of {run['entries']} landed"
+    wave = f"{run['landed']} of {run['entries']} landed"
+    what = wave if run["kind"] == "wave" else f"{run['kind']} of {run['undoes']}" if run["undoes"] else run["kind"]
     line = f"{run['id']}  {run['at'][:19]}  {run['target'].removeprefix('refs/heads/')}  {what}  {run['reason']}"
     return f"{line}  (undone by {run['undone_by']})" if run["undone_by"] else line
 
@@ -84,7 +85,7 @@ def summary_line(run: Mapping[str, Any]) -> str:
 @root_option
 @json_option
 def show(run_id: str, root: Path | None, as_json: bool) -> int:
-    """Tell one wave or undo, entry by entry."""
+    """Tell one run, change by change."""
     try:
         histories = read_histories(root)
         history = next((h for h in histories if h.id == run_id and h.began), None)

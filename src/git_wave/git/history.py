@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import cached_property
 from typing import Self
@@ -135,6 +135,12 @@ class HistoryReads:
         branches = (named.text.removesuffix("\n"), "main", "master")
         candidates = [head.text.strip(), *(heads_ref(name) for name in branches if name), main_head or ""]
         return next((Ref(ref) for ref in candidates if ref and self._exact_ref(ref)), None)
+
+    def commits_beyond(self, tip: Oid, known: Iterable[Oid]) -> list[str]:
+        """Id and subject of every commit that `tip` has and none of `known` has, newest first. Raises GitError."""
+        command = ["log", "-z", "--format=%H %s", tip, *(f"^{oid}" for oid in known), "--"]
+        answer = self._door.run(self.layout.root, command, settings={"log.showSignature": "false"})
+        return [record for record in answer.records() if record]
 
     def merges_with_subject(self, head: Oid, subject: str) -> list[tuple[Oid, Oid, Oid]]:
         """Merges in the history of `head` with exactly that subject: (merge, first parent, second), newest first."""

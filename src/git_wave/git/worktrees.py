@@ -28,8 +28,9 @@ from git_wave.model.names import Oid, Ref
 # How many paths go on one command line.
 ARGUMENTS = 200
 
-# What a user's config could hide from `git status`.
+# What a user's config could hide from `git status`; and no hook is told of an index that is only a copy.
 STATUS_PINS = {
+    "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.untrackedCache": "false",
     "core.checkStat": "default",

@@ -22,10 +22,10 @@ class Line(BaseModel):
 
 
 class Began(Line):
-    """The first line. `kind` is `wave` or `undo`; an undo names the wave or undo that it takes back."""
+    """The first line. An undo names the wave or undo that it takes back, a restore the discard."""
 
     event: Literal["began"]
-    kind: Literal["wave", "undo"]
+    kind: Literal["wave", "undo", "discard", "restore"]
     id: str
     root: str
     target: str

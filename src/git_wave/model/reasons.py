@@ -95,6 +95,23 @@ class Reason(StrEnum):
     NOTHING_TO_UNDO = "nothing_to_undo"
     UNKNOWN_WAVE = "unknown_wave"
 
+    NO_WORK = "no_work"
+    DROPPED_EMPTY = "dropped_empty"
+    UNMERGED_PATHS = "unmerged_paths"
+    NOT_A_WORKTREE = "not_a_worktree"
+    UNKNOWN_AGENT = "unknown_agent"
+    BASE_UNKNOWN = "base_unknown"
+    NOT_COMMITTABLE = "not_committable"
+    STILL_CHANGING = "still_changing"
+    DISCARDED = "discarded"
+    ALREADY_DISCARDED = "already_discarded"
+    WOULD_DISCARD = "would_discard"
+    HAS_COMMITS = "has_commits"
+    RESTORED = "restored"
+    ALREADY_RESTORED = "already_restored"
+    UNKNOWN_BACKUP = "unknown_backup"
+    RESTORE_FAILED = "restore_failed"
+
     MISSING_FIELD = "missing_field"
     CHECK_FAILED = "check_failed"
 

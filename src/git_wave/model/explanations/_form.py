@@ -19,6 +19,7 @@ class Kind(StrEnum):
     CREATE = "create refused"
     KEPT = "worktree kept"
     KEPT_FILES = "kept files"
+    LIFECYCLE = "worktree verb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +34,6 @@ class Explanation:
 
 
 LANDED, BLOCKED, WARNING = (Kind.LANDED,), (Kind.BLOCKED,), (Kind.WARNING,)
-REFUSED, RECORD, CREATE = (Kind.REFUSED,), (Kind.RECORD,), (Kind.CREATE,)
+REFUSED, RECORD = (Kind.REFUSED,), (Kind.RECORD,)
+CREATE, LIFECYCLE, BLOCKED_ANYWHERE = (Kind.CREATE,), (Kind.LIFECYCLE,), (Kind.BLOCKED, Kind.LIFECYCLE)
 RERUN = "Then run the same command again: what has landed stays landed."
