@@ -19,6 +19,7 @@ class Kind(StrEnum):
     CREATE = "create refused"
     KEPT = "worktree kept"
     KEPT_FILES = "kept files"
+    RECLAIM = "reclaim"
     LIFECYCLE = "worktree verb"
 
 
