@@ -137,13 +137,10 @@ class Ownership:
         if before.agent_id != agent:
             raise NotOwned(f"it is on record as the worktree of {before.agent_id}")
         told = {"session": self.session, "parent": self.parent}
-        return replace(
-            before,
-            branch=entry.branch,
-            manifest=str(self.manifest),
-            last_seen=now,
-            **{name: value for name, value in told.items() if value is not None},
-        )
+        changes: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+        if before.branch != entry.branch:
+            changes |= {"branch": entry.branch, "base": entry.expected_base, "baseline": None}
+        return replace(before, manifest=str(self.manifest), last_seen=now, **changes)
 
 
 class NotOwned(Exception):

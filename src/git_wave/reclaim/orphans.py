@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from git_wave.gates import Kind, NotKnown, Subject, Verb, judge
+from git_wave.git.presence import Presence
+from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError
 from git_wave.model.reasons import Reason
 from git_wave.reclaim.fate import Fate
@@ -27,8 +29,11 @@ def reap_orphans(sweep: Sweep, yard: Yard, *, dry_run: bool) -> None:
     """Fills `sweep` in; raises WaveError or Interrupted."""
     with telling_git():
         locked = [one for one in yard.reads.list_registrations()[1:] if one.locked is not None]
-    candidates = [Candidate(Fate(Path(one.path), short(one)), one, names=NAMES) for one in locked]
     # A lock is how git is told of a disk that may come back: what is not there is left alone.
+    gone = [one for one in locked if yard.reads.presence(Path(one.path)) is Presence.GONE]
+    sweep.warnings += [Advice(Reason.REGISTRATION_KEPT, short(one), one.path, "locked, and not there") for one in gone]
+    there = [one for one in locked if one not in gone]
+    candidates = [Candidate(Fate(Path(one.path), short(one)), one, names=NAMES) for one in there]
     sweep_through(candidates, is_orphan, sweep, yard, dry_run=dry_run, drop_gone=False)
 
 

@@ -16,12 +16,11 @@ from git_wave.gates import Expected, Inspection, Subject, Verb, judge
 from git_wave.git.parse import Registration
 from git_wave.git.presence import Presence
 from git_wave.model.entry import Advice
-from git_wave.model.names import Oid
 from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
 from git_wave.reclaim.fate import Fate, Outcome, warning_as_json
-from git_wave.reclaim.removing import clear_registration, take_away
+from git_wave.reclaim.removing import clear_registration, look_gone, take_away
 from git_wave.reclaim.targets import short
 from git_wave.reclaim.yard import ANYBODY, Yard, telling_git
 
@@ -139,8 +138,7 @@ def first_look(candidates: list[Candidate], decide: Decide, yard: Yard) -> set[P
     for candidate in candidates:
         fate = candidate.fate
         if candidate not in there:
-            fate.outcome, fate.reason = Outcome.ALREADY_GONE, Reason.ALREADY_GONE
-            fate.tip = Oid(candidate.registration.head) if candidate.registration.head else None
+            look_gone(candidate.registration, yard.reads, fate)
             continue
         subject = expecting(inspection, candidate.expected).subject(fate.path)
         fate.learn(subject)
@@ -173,7 +171,7 @@ def carry_out(candidate: Candidate, decide: Decide, yard: Yard) -> None:
     """Ask everything again, its owner first of all, and remove it."""
     fate = candidate.fate
     if yard.reads.presence(fate.path) is Presence.GONE:
-        fate.outcome, fate.reason = Outcome.ALREADY_GONE, Reason.ALREADY_GONE
+        look_gone(candidate.registration, yard.reads, fate)
         return
     again = yard.fresh(fate.path, candidate.expected).subject(fate.path)
     fate.learn(again)

@@ -23,7 +23,7 @@ from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
 from git_wave.reclaim.fate import Fate, Outcome, warning_as_json
-from git_wave.reclaim.removing import clear_registration, take_away
+from git_wave.reclaim.removing import clear_registration, look_gone, take_away
 from git_wave.reclaim.targets import find_target
 from git_wave.reclaim.yard import Yard, telling_git
 from git_wave.state.journal import list_histories
@@ -94,9 +94,8 @@ def remove(removal: Removal, yard: Yard, *, preserve: bool, dry_run: bool) -> No
 def take_registration(registration: Registration, yard: Yard, removal: Removal, *, dry_run: bool) -> None:
     """The directory is gone: drop its registration, where that loses nothing."""
     fate = fate_of(removal)
-    fate.tip = Oid(registration.head) if registration.head else None
-    if dry_run:
-        fate.outcome, fate.reason = Outcome.ALREADY_GONE, Reason.ALREADY_GONE
+    look_gone(registration, yard.reads, fate)
+    if dry_run or fate.outcome is Outcome.KEPT:
         return
     with on_record(yard, removal):
         clear_registration(registration, yard.run, fate)

@@ -155,39 +155,59 @@ def counted(path: Path) -> int | None:
 # -- worktrees whose directory is gone
 
 
+def look_gone(registration: Registration, reads: Reads, fate: Fate) -> None:
+    """Nothing answers at the path: is the worktree gone, or is a disk not mounted?"""
+    path = Path(registration.path)
+    fate.tip = Oid(registration.head) if registration.head else None
+    try:
+        admin = admin_of(path, reads)
+        proven = admin is None or reads.stood_in(path, admin)
+    except UNANSWERED as error:
+        fate.keep(Reason.CANNOT_TELL, f"nothing is at {path}: {error}", unsure=True)
+        return
+    if not proven:
+        why = f"nothing is at {path}, and {path.parent} has not changed since: is a disk not mounted?"
+        fate.keep(Reason.CANNOT_TELL, why, unsure=True)
+        return
+    fate.outcome, fate.reason = Outcome.ALREADY_GONE, Reason.ALREADY_GONE
+
+
 def clear_registration(registration: Registration, run: Run, fate: Fate) -> None:
     """Drop the registration of a worktree that is gone, if that loses nothing; a warning says why where it stays."""
-    fate.outcome, fate.reason = Outcome.ALREADY_GONE, Reason.ALREADY_GONE
     try:
         why = why_kept(registration, run.reads)
-        if why is None and registration.head is not None:
-            run.hands.git.drop_registration(fate.path, Oid(registration.head))
-    except (*UNANSWERED, JournalError) as error:
+        if why is None and fate.tip is not None:
+            run.hands.git.drop_registration(fate.path, fate.tip)
+    except UNANSWERED as error:
         why = str(error)
     if why is not None:
         fate.warn([Advice(Reason.REGISTRATION_KEPT, fate.branch, str(fate.path), why)])
 
 
 def why_kept(registration: Registration, reads: Reads) -> str | None:
-    """Why the registration of a worktree whose directory is gone must stay, None when it need not.
+    """Why the registration of a worktree that is gone must stay, None when it need not.
 
     Raises OSError, GitError or BrokenLink.
     """
     path = Path(registration.path)
-    admin = next((one for one in reads.admin_directories() if reads.place_of(one) == path), None)
+    admin = admin_of(path, reads)
     if admin is None or registration.head is None:
         return "its administrative directory was not found"
     if registration.locked is not None:
-        return f"it is locked: {shown(registration.locked)}" if registration.locked else "it is locked"
+        return f"it is locked: {shown(registration.locked)}"
     if registration.branch is None:
         return "its HEAD is detached, so that its commits may be nowhere else"
     beside = Worktree(path, admin)
     if found := [*reads.operations_in(beside), *reads.private_refs(beside)]:
         return f"something is half-done in it: {', '.join(found)}"
-    if (admin / "modules").exists():
+    if reads.submodule_repositories(beside):
         return "it has repositories of submodules"
-    if not reads.stood_in(path, admin):
-        return f"{path.parent} has not changed since it was registered: is a disk not mounted?"
     if reads.staged_beside(admin) != reads.objects.tree(Oid(registration.head)):
         return "something is staged in it"
+    if reads.presence(path) is not Presence.GONE:
+        return "it is there again"
     return None
+
+
+def admin_of(path: Path, reads: Reads) -> Path | None:
+    return next((one for one in reads.admin_directories() if reads.place_of(one) == path), None)

@@ -212,7 +212,7 @@ RECLAIM: dict[Reason, Explanation] = {
     Reason.CANNOT_RESOLVE_BRANCH_TIP: Explanation(
         KEPT,
         "",
-        "The locked worktree is on no branch, or on one that is no commit, so that it cannot be told where its work is.",
+        "The locked worktree is on no branch, or on one that is no commit, so that nobody can tell where its work is.",
         "Look into it, and remove it by hand if it may go.",
     ),
     Reason.BRANCH_NOT_MERGED: Explanation(
