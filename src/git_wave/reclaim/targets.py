@@ -87,13 +87,12 @@ def gone_target(name: str, cwd: Path, inspection: Inspection, histories: Iterabl
 
 
 def removed_before(name: str, histories: Iterable[History]) -> Target | None:
-    """The newest worktree under that branch or agent that a run on record took away."""
+    """The newest worktree under that branch or agent that a run on record took away, or was taking away."""
     for history in reversed(list(histories)):
         agents = {line["path"]: line.get("agent") for line, _ in history.intents("decide")}
         for action in ("remove_worktree", "drop_registration"):
-            for intent, closed in history.intents(action):
-                done = closed is not None and closed["event"] == "done"
-                if done and name in (intent["branch"], agents.get(intent["path"]), intent["path"]):
+            for intent, _ in history.intents(action):
+                if name in (intent["branch"], agents.get(intent["path"])):
                     return Target(Path(intent["path"]), None, intent["branch"])
     return None
 
