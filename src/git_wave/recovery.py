@@ -63,6 +63,8 @@ def settle_last_run(reads: Reads, hands: Hands, patience: float, settings: Setti
     for intent, closed in last.intents("remove_worktree"):
         if is_cut_short(closed) and settle_removal(intent, reads, hands, settings):
             journal.write("done", intent=intent["seq"])
+    for intent, _ in last.intents("unlock_worktree"):
+        put_lock_back(intent, reads, hands)
     if last.ended:
         return
     journal.write("ended", ok=False, reason=Reason.INTERRUPTED, head=head)
@@ -138,6 +140,19 @@ def settle_removal(intent: Event, reads: Reads, hands: Hands, settings: Settings
     except (BrokenLink, OSError, GitError):
         return False
     return False
+
+
+def put_lock_back(intent: Event, reads: Reads, hands: Hands) -> None:
+    """Lock a worktree again that a killed run had unlocked in order to remove it, as old as its lock was."""
+    if "reason" not in intent:
+        return
+    try:
+        worktree = reads.worktree_at(Path(intent["path"]))
+        if worktree.lock_reason() is None:
+            hands.git.lock_worktree(worktree.path, intent["reason"])
+            os.utime(worktree.admin / "locked", (intent["since"], intent["since"]))
+    except (BrokenLink, OSError, GitError):
+        return
 
 
 def is_ours(intent: Event, attempt: _landing.Attempt, reads: Reads) -> bool:

@@ -32,7 +32,11 @@ class Scene:
 
     @property
     def verbs(self) -> dict[str, list[str]]:
-        return {"remove": ["remove", self.dirty.branch, "--preserve"], "reap": ["reap", "--session", "s"]}
+        return {
+            "remove": ["remove", self.dirty.branch, "--preserve"],
+            "reap": ["reap", "--session", "s"],
+            "reap-orphans": ["reap-orphans"],
+        }
 
     def assert_nothing_lost(self) -> None:
         """Takes no lock: git of a killed run may still be at work."""
@@ -113,8 +117,8 @@ def struck(verb: str, kind: str, number: int, build: Build, shim: Shim, points: 
     return (shim.state / "struck").exists()
 
 
-VERBS = ("remove", "reap")
-SAMPLE = [(VERBS[number % 2], kind, 8 + 3 * number) for number, kind in enumerate(KINDS)]
+VERBS = ("remove", "reap", "reap-orphans")
+SAMPLE = [(VERBS[number % 3], kind, 8 + 3 * number) for number, kind in enumerate(KINDS)]
 
 
 @pytest.mark.parametrize(("verb", "kind", "start"), SAMPLE)

@@ -57,6 +57,7 @@ ELSEWHERE: dict[str, Callable[[World, Agent], object]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", ELSEWHERE)
 def test_where_the_worktree_is_not_proven_the_entry_is_recorded_and_the_owner_is_not(yard: World, case: str) -> None:
     agent = yard.agent("one")

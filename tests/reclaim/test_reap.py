@@ -77,6 +77,7 @@ def agent_of_manifest(world: World, agent: Agent) -> None:
     record(world, third, "--session", "t", manifest=world.manifest(entry, name="other.json"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", KEPT)
 def test_a_worktree_with_something_to_lose_is_kept_with_the_reason_and_that_is_no_error(yard: World, case: str) -> None:
     agent = agent_of(yard, "one")

@@ -63,6 +63,7 @@ KEPT: dict[str, tuple[Callable[[World, Agent], object], str]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", KEPT)
 def test_at_the_least_doubt_an_orphan_is_kept_with_the_reason(yard: World, case: str) -> None:
     agent = orphan(yard)

@@ -192,6 +192,7 @@ NEVER: dict[str, tuple[Callable[[World, Agent], object], str]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", NEVER)
 def test_nothing_overrides_what_would_be_lost_or_cannot_be_told(yard: World, case: str) -> None:
     agent = yard.agent("one")

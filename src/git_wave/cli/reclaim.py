@@ -124,16 +124,16 @@ def place_of(directory: Path | None, interrupts: Interrupts) -> Place:
     """The repository, with git's time bounded. Raises Refusal."""
     from git_wave.cli.repository import open_repository
     from git_wave.model.errors import Refusal
-    from git_wave.reclaim.yard import Place, bounded, main_layout
+    from git_wave.reclaim.yard import BOUND, Place, main_layout
 
     here = Path.cwd()
     try:
-        found = open_repository(directory or here, interrupts=interrupts)
+        found = open_repository(directory or here, git_timeout=BOUND, interrupts=interrupts)
     except Refusal:
         if directory is None:
             raise
-        found = open_repository(here, interrupts=interrupts)
-    found.door.timeout = bounded(found.door.timeout)
+        found = open_repository(here, git_timeout=BOUND, interrupts=interrupts)
+    found.door.timeout = min(found.settings.git_timeout, BOUND)
     return Place(found.door, main_layout(found.door, found.layout), found.settings, here)
 
 

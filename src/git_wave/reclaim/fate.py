@@ -52,6 +52,7 @@ class Fate:
         """What is known of the worktree before the gates are asked. What cannot be read, they tell."""
         try:
             self.tip, owner = subject.tip, subject.owner
+            self.branch = subject.look.branch
         except NotKnown:
             return
         self.agent_id = owner.agent_id if owner else None

@@ -20,7 +20,7 @@ from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
 from git_wave.reclaim.fate import Fate, Outcome, warning_as_json
-from git_wave.reclaim.removing import clear_registration, look_gone, take_away
+from git_wave.reclaim.removing import clear_registration, count_entries, look_gone, take_away
 from git_wave.reclaim.targets import short
 from git_wave.reclaim.yard import ANYBODY, Yard, telling_git
 
@@ -173,6 +173,7 @@ def carry_out(candidate: Candidate, decide: Decide, yard: Yard) -> None:
     if yard.reads.presence(fate.path) is Presence.GONE:
         look_gone(candidate.registration, yard.reads, fate)
         return
+    fate.entries = (count_entries(fate.path), None)
     again = yard.fresh(fate.path, candidate.expected).subject(fate.path)
     fate.learn(again)
     if decide(candidate, again):

@@ -23,7 +23,7 @@ from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
 from git_wave.reclaim.fate import Fate, Outcome, warning_as_json
-from git_wave.reclaim.removing import clear_registration, look_gone, take_away
+from git_wave.reclaim.removing import clear_registration, count_entries, look_gone, take_away
 from git_wave.reclaim.targets import find_target
 from git_wave.reclaim.yard import Yard, telling_git
 from git_wave.state.journal import list_histories
@@ -125,6 +125,7 @@ def act(subject: Subject, yard: Yard, removal: Removal, *, dirty: bool) -> None:
         except WaveError as error:
             fate.keep(error.reason, *error.detail.splitlines(), unsure=True)
             return
+    fate.entries = (count_entries(subject.path), None)
     again = yard.fresh(subject.path).subject(subject.path)
     fate.learn(again)
     if fate.judged(judge(again, Verb.REMOVE)):

@@ -38,22 +38,25 @@ class Lock:
 
 
 def take_away(subject: Subject, run: Run, fate: Fate) -> None:
-    """Remove a worktree of which all has just been proven. Fills `fate` in; a JournalError or signal passes."""
+    """Remove a worktree of which all has just been proven. Fills `fate` in; a JournalError or signal passes.
+
+    Its entries were counted before that was proven: counting takes a while.
+    """
     reads, worktree, tip = run.reads, subject.worktree, subject.tip
     if tip is None:
         fate.keep(Reason.UNBORN_HEAD, f"{fate.branch} has no commit yet")
         return
     path = worktree.path
     lock: Lock | None = None
-    before = None
+    begun = False
     try:
         require_same(worktree, reads)
-        before = count_entries(path)
         lock = unlock(worktree, run)
+        begun = True
         run.hands.git.remove_worktree(path, tip)
     except UNANSWERED as error:
         relock(worktree, lock, run)
-        tell_failure(fate, error, before, reads)
+        tell_failure(fate, error, reads, begun=begun)
     else:
         tell_success(fate, reads)
     if fate.outcome is Outcome.REMOVED:
@@ -80,7 +83,7 @@ def unlock(worktree: Worktree, run: Run) -> Lock | None:
     if not pids or not all(map(is_dead, pids)):
         raise BrokenLink(f"locked: {shown(reason)}")
     lock = Lock(reason, worktree.locked_since())
-    run.hands.git.unlock_worktree(worktree.path)
+    run.hands.git.unlock_worktree(worktree.path, reason=lock.reason, since=lock.since)
     return lock
 
 
@@ -103,28 +106,33 @@ def tell_success(fate: Fate, reads: Reads) -> None:
         fate.keep(Reason.WORKTREE_REMOVE_FAILED, f"git reported success, but {fate.path} {still}", unsure=True)
 
 
-def tell_failure(fate: Fate, error: Exception, before: int | None, reads: Reads) -> None:
+def tell_failure(fate: Fate, error: Exception, reads: Reads, *, begun: bool) -> None:
     """Git refused, or failed after it had deleted something."""
     reason = Reason.REPO_LOCKED if isinstance(error, GitLocked) else Reason.WORKTREE_REMOVE_FAILED
     words = str(error)
     found = reads.presence(fate.path)
+    if found is Presence.GONE and begun:
+        fate.outcome, fate.reason = Outcome.REMOVED, Reason.REMOVED
+        fate.warn([Advice(reason, fate.branch, str(fate.path), words)])
+        return
     if found is Presence.GONE:
-        ours = before is not None
-        fate.outcome, fate.reason = (
-            (Outcome.REMOVED, Reason.REMOVED) if ours else (Outcome.ALREADY_GONE, Reason.ALREADY_GONE)
-        )
-        fate.warn([Advice(reason, fate.branch, str(fate.path), words)] if ours else [])
+        fate.outcome, fate.reason = Outcome.ALREADY_GONE, Reason.ALREADY_GONE
         return
     fate.keep(reason, words, unsure=True)
-    if before is None:
-        return
-    after = counted(fate.path)
+    if begun:
+        compare(fate, words)
+        fate.unfinished = fate.outcome is Outcome.PARTIALLY_REMOVED and isinstance(error, GitTimeout)
+
+
+def compare(fate: Fate, words: str) -> None:
+    """Is everything still there that was counted before? Not knowing is no "yes"."""
+    before = fate.entries[0] if fate.entries else None
+    after = count_entries(fate.path)
     fate.entries = (before, after)
-    if after is None or after < before:
+    if before is None or after is None or after < before:
         fate.outcome = Outcome.PARTIALLY_REMOVED
-        left = "an unknown number" if after is None else str(after)
-        fate.why = (words, f"{before} entries before, {left} after")
-        fate.unfinished = isinstance(error, GitTimeout)
+        told = ["an unknown number of" if number is None else str(number) for number in (before, after)]
+        fate.why = (words, f"{told[0]} entries before, {told[1]} after")
 
 
 def drop_left_over(path: Path, tip: Oid, run: Run, fate: Fate) -> None:
@@ -136,18 +144,14 @@ def drop_left_over(path: Path, tip: Oid, run: Run, fate: Fate) -> None:
         fate.warn([Advice(Reason.REGISTRATION_KEPT, fate.branch, str(path), str(error))])
 
 
-def count_entries(path: Path) -> int:
-    """Files and directories below. Raises OSError."""
+def count_entries(path: Path) -> int | None:
+    """Files and directories below; None where not all of them can be listed."""
 
     def fail(error: OSError) -> None:
         raise error
 
-    return sum(len(folders) + len(files) for _, folders, files in os.walk(path, onerror=fail))
-
-
-def counted(path: Path) -> int | None:
     try:
-        return count_entries(path)
+        return sum(len(folders) + len(files) for _, folders, files in os.walk(path, onerror=fail))
     except OSError:
         return None
 

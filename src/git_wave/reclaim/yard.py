@@ -127,10 +127,6 @@ def telling_git() -> Iterator[None]:
         raise WaveError(Reason.GIT_FAILED, str(error)) from error
 
 
-def bounded(settings_timeout: float) -> float:
-    return min(settings_timeout, BOUND)
-
-
 @contextmanager
 def opened(place: Place, wait: float, *, dry_run: bool) -> Iterator[Yard]:
     """Hold the wave lock for a run in the main worktree. Raises Refusal."""
