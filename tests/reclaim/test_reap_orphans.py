@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from support.reclaim import admin, dead_pid, fates, lock, process, reap_orphans, taken, untouched
+from support.forked import run_forked
+from support.killing import KILLED, calm, kill_when
+from support.reclaim import admin, dead_pid, fates, lock, process, reap, reap_orphans, taken, untouched
 from support.repo import put
 from support.shim import Shim
 from support.world import Agent, World
@@ -107,6 +109,24 @@ def test_where_git_does_not_remove_an_orphan_it_is_locked_again(yard: World, shi
     assert (answer.code, fates(answer)) == (1, {"one": ("kept", "remove_failed")})
     assert (admin(yard, agent) / "locked").read_text() == before
     assert untouched(yard, agent)
+
+
+def test_the_lock_that_a_killed_run_had_taken_off_is_put_back_and_the_next_one_finishes(
+    yard: World, shim: Shim
+) -> None:
+    agent = orphan(yard)
+    locked = admin(yard, agent) / "locked"
+    before = (locked.read_text(), locked.stat().st_mtime)
+    kill_when(shim, '[ "$sub" = worktree ] && has unlock "$@"', "after")
+
+    code = run_forked("git-wave", ["reap-orphans"])
+
+    calm(shim)
+    assert (code, locked.exists()) == (KILLED, False)
+    assert fates(reap_orphans("--dry-run")) == {}
+    assert reap("nobody").code == 0
+    assert fates(reap_orphans("--dry-run")) == {"one": ("would_remove", "pid_dead_and_merged")}
+    assert (locked.read_text(), locked.stat().st_mtime) == before
 
 
 def test_a_locked_worktree_that_is_not_there_is_left_alone(yard: World) -> None:

@@ -168,7 +168,10 @@ def show(verb: str, told: Told, *, as_json: bool) -> None:
             words = (one["outcome"], one["reason"], one["branch"], one["worktree_path"], *one["why"])
             click.echo(one_line("  ".join(word for word in words if word)))
         for warning in document["warnings"]:
-            click.echo(one_line(f"warning: {warning['code']}: {warning['path']}: {warning['detail']}"))
+            words = (warning["code"], warning["path"], warning["detail"])
+            click.echo(one_line("warning: " + ": ".join(word for word in words if word)))
+        if not document.get("worktrees", True):
+            click.echo("no worktree to decide about")
         if document.get("preserved"):
             click.echo(f"committed: {document['preserved']}")
     if not told.ok:
