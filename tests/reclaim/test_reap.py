@@ -147,10 +147,8 @@ def test_a_worktree_that_was_gone_is_counted_apart(yard: World) -> None:
 def test_a_removal_that_fails_half_way_is_counted_apart_with_what_is_left(yard: World, shim: Shim) -> None:
     agent = agent_of(yard, "one")
     before = len(list(agent.path.rglob("*")))
-    shim.fail("worktree remove", stderr="fatal: half")
     shim.before("worktree remove", f"rm -r {agent.path}/src")
-    shim.rules.reverse()
-    shim.install()
+    shim.fail("worktree remove", stderr="fatal: half")
 
     answer = reap("s")
 
@@ -158,6 +156,19 @@ def test_a_removal_that_fails_half_way_is_counted_apart_with_what_is_left(yard: 
     assert (answer.code, fate["outcome"], fate["reason"]) == (1, "partially_removed", "worktree_remove_failed")
     assert (fate["entries_before"], fate["entries_after"]) == (before, len(list(agent.path.rglob("*"))))
     assert answer.doc["partially_removed"] == 1
+
+
+def test_files_that_git_has_let_go_of_are_said_to_be_the_users_to_delete(yard: World, shim: Shim) -> None:
+    agent = agent_of(yard, "one")
+    git_dir = admin(yard, agent)
+    shim.before("worktree remove", f"rm -r {agent.path}/src {git_dir}")
+    shim.fail("worktree remove", stderr="fatal: half")
+
+    (fate,) = reap("s").doc["worktrees"]
+
+    assert fate["outcome"] == "partially_removed"
+    assert "git has let go of it" in fate["why"][-1]
+    assert agent.path.is_dir()
 
 
 def test_a_removal_that_git_reports_and_did_not_make_is_kept(yard: World, shim: Shim) -> None:

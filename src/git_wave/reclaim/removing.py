@@ -121,7 +121,17 @@ def tell_failure(fate: Fate, error: Exception, reads: Reads, *, begun: bool) -> 
     fate.keep(reason, words, unsure=True)
     if begun:
         compare(fate, words)
+        if fate.outcome is Outcome.PARTIALLY_REMOVED and has_let_go(fate.path, reads):
+            fate.why += ("git has let go of it: delete what is left of its files yourself",)
         fate.unfinished = fate.outcome is Outcome.PARTIALLY_REMOVED and isinstance(error, GitTimeout)
+
+
+def has_let_go(path: Path, reads: Reads) -> bool:
+    """Whether git has dropped the registration of what it could not delete whole."""
+    try:
+        return not reads.is_registered(path)
+    except GitError:
+        return False
 
 
 def compare(fate: Fate, words: str) -> None:
