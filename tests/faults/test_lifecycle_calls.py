@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from faults.test_create_calls import dies_at
 from faults.test_git_calls import DEADLY, KINDS, assert_killed_or_done, calm, strike
 from support.calling import Answer, call
 from support.forked import run_forked
@@ -164,3 +165,32 @@ def test_a_call_is_struck_and_the_same_command_finishes(
                 calm(shim)
                 scene.assert_nothing_lost()
                 assert_finished(scene, verb, scene.finish())
+
+
+def check_operations(verb: str, numbers: range, place: Path, template: Path, record: Record) -> None:
+    """Killed right before an operation on a file, until the command ends before it would be killed."""
+    with fault_points(f"{verb}: file operation killed", record) as points:
+        for number in numbers:
+            with points.at(f"{verb}: file operation {number}"):
+                scene = scene_for(verb, place / str(number), template)
+                code = run_forked("git-wave", scene.argv, dies_at(number, scene.one.world.tmp))
+                assert_killed_or_done(code)
+                scene.assert_nothing_lost()
+                assert_finished(scene, verb, scene.finish())
+                if code == 0:
+                    return
+
+
+@pytest.mark.parametrize(("verb", "start"), [("discard", 30), ("restore", 24)])
+def test_killed_before_a_file_operation_the_same_command_finishes(
+    verb: str, start: int, tmp_path: Path, template: Path, record_property: Record
+) -> None:
+    check_operations(verb, range(start, start + 1), tmp_path, template, record_property)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("verb", VERBS)
+def test_killed_before_any_file_operation_the_same_command_finishes(
+    verb: str, tmp_path: Path, template: Path, record_property: Record
+) -> None:
+    check_operations(verb, range(1, 1000), tmp_path, template, record_property)
