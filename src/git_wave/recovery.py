@@ -21,7 +21,7 @@ from git_wave.git.presence import Presence
 from git_wave.git.processes import end_group
 from git_wave.git.reads import Reads
 from git_wave.git.writes import backup_prefix
-from git_wave.model.errors import GitError, Refusal
+from git_wave.model.errors import GitError, GitTimeout, Refusal
 from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
@@ -61,11 +61,18 @@ def settle_last_run(reads: Reads, hands: Hands, patience: float, settings: Setti
         else:
             journal.write("failed", intent=intent["seq"], why=why)
     for intent, closed in last.intents("remove_worktree"):
-        if closed is None and settle_removal(intent, reads, hands, settings):
+        if is_cut_short(closed) and settle_removal(intent, reads, hands, settings):
             journal.write("done", intent=intent["seq"])
+    for intent, _ in last.intents("unlock_worktree"):
+        put_lock_back(intent, reads, hands)
     if last.ended:
         return
     journal.write("ended", ok=False, reason=Reason.INTERRUPTED, head=head)
+
+
+def is_cut_short(closed: Event | None) -> bool:
+    """Whether a removal did not get to its end: the run was killed, or git's time was up."""
+    return closed is None or str(closed.get("why")).startswith(GitTimeout.__name__)
 
 
 def is_open(closed: Event | None) -> bool:
@@ -133,6 +140,19 @@ def settle_removal(intent: Event, reads: Reads, hands: Hands, settings: Settings
     except (BrokenLink, OSError, GitError):
         return False
     return False
+
+
+def put_lock_back(intent: Event, reads: Reads, hands: Hands) -> None:
+    """Lock a worktree again that a killed run had unlocked in order to remove it, as old as its lock was."""
+    if "reason" not in intent:
+        return
+    try:
+        worktree = reads.worktree_at(Path(intent["path"]))
+        if worktree.lock_reason() is None:
+            hands.git.lock_worktree(worktree.path, intent["reason"])
+            os.utime(worktree.admin / "locked", (intent["since"], intent["since"]))
+    except (BrokenLink, OSError, GitError):
+        return
 
 
 def is_ours(intent: Event, attempt: _landing.Attempt, reads: Reads) -> bool:

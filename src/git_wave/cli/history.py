@@ -119,6 +119,8 @@ def story(history: History) -> Iterator[str]:
 def ending(intent: Mapping[str, Any], end: Mapping[str, Any] | None) -> str:
     if end is None:
         return "under way when it was cut short"
+    if end.get("outcome"):
+        return f"{end['outcome']} ({end.get('reason')})"
     merged = end.get("commit") or "not merged"
     return str(end.get("why") or (merged if intent["action"] == "merge" else "done"))
 

@@ -185,6 +185,18 @@ class WorktreeReads(HistoryReads):
         """Where administrative directories say that their worktrees are, sorted. Raises OSError."""
         return links.registered_places(self.layout.common_dir)
 
+    def stood_in(self, path: Path, admin: Path) -> bool:
+        """Whether the directory above a worktree that is gone is the one it stood in: it has changed since the
+        registration was made. The mount point of a disk that is not mounted has not. Raises OSError.
+        """
+        os.listdir(path.parent)
+        return os.stat(path.parent).st_mtime_ns >= os.lstat(admin / "commondir").st_mtime_ns
+
+    def staged_beside(self, admin: Path) -> Oid:
+        """The tree in the index of a worktree that need not be there. Raises GitError, also for unmerged paths."""
+        command = ["--no-optional-locks", f"--git-dir={admin}", "write-tree"]
+        return Oid(self._door.run(self.layout.root, command).text.strip())
+
     def operations_in(self, worktree: Worktree) -> tuple[str, ...]:
         return links.operations_in(worktree.admin)
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from git_wave.git.door import Answer, Door
 from git_wave.git.history import MERGE_PINS
@@ -147,8 +148,9 @@ class Writes:
         with self._recorder.step("take_back_worktree", path=str(path)):
             self._run(["worktree", "remove", "--force", "--force", str(path)])
 
-    def unlock_worktree(self, path: Path) -> None:
-        with self._recorder.step("unlock_worktree", path=str(path)):
+    def unlock_worktree(self, path: Path, **facts: Any) -> None:
+        """`facts` go on record: with `reason` and `since`, a run that is killed has its lock put back."""
+        with self._recorder.step("unlock_worktree", path=str(path), **facts):
             self._run(["worktree", "unlock", str(path)])
 
     def lock_worktree(self, path: Path, reason: str) -> None:

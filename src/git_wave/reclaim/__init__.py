@@ -1,1 +1,1 @@
-"""Worktrees that pile up: what there is, and taking away what may go."""
+"""Worktrees that nobody needs any more: what there is, whose it is, and taking it away with the branch kept."""

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     LIFECYCLE = "worktree verb"
     KEPT = "worktree kept"
     KEPT_FILES = "kept files"
+    RECLAIM = "reclaim"
 
 
 @dataclass(frozen=True, slots=True)

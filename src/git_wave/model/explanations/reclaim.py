@@ -6,6 +6,7 @@ from git_wave.model.explanations._form import RERUN, WARNING, Explanation, Kind
 from git_wave.model.reasons import Reason
 
 KEPT = (Kind.KEPT,)
+DECIDED = (Kind.RECLAIM,)
 AND_WAVE = (Kind.BLOCKED, Kind.KEPT)
 FILES = (Kind.KEPT_FILES,)
 
@@ -154,5 +155,90 @@ RECLAIM: dict[Reason, Explanation] = {
         "",
         "Kept files could not be deleted, or not all of them.",
         "Look at the error named, and give the same command again.",
+    ),
+    Reason.REMOVED: Explanation(
+        DECIDED,
+        "",
+        "Worktree and registration are gone. The branch is where it was, or at the commit that `preserved` names.",
+        "Nothing: this is the good end.",
+    ),
+    Reason.WOULD_REMOVE: Explanation(
+        DECIDED,
+        "",
+        "A dry run found nothing against removing the worktree.",
+        "Run the command without `--dry-run`; everything is asked again then.",
+    ),
+    Reason.ALREADY_GONE: Explanation(
+        DECIDED,
+        "",
+        "Nothing stands at the path any more, and it was not this command that took it away. Its registration is "
+        "dropped where that loses nothing; otherwise a warning says why it stays.",
+        "Nothing.",
+    ),
+    Reason.TARGET_UNKNOWN: Explanation(
+        DECIDED,
+        "",
+        "No linked worktree is at that path or on that branch, and no agent of that name is on record for one.",
+        "Compare with `git worktree list`.",
+    ),
+    Reason.TARGET_AMBIGUOUS: Explanation(
+        DECIDED,
+        "",
+        "The target may mean several worktrees, which are named, or an owner record that cannot be read may be the "
+        "agent's too.",
+        "Name the worktree by its full path.",
+    ),
+    Reason.NOT_AUTHORIZED: Explanation(
+        DECIDED,
+        "",
+        "The repository is not at or below the directory in which the command was called, so that its worktrees are "
+        "not this caller's to remove.",
+        "Call it in the repository's main worktree, or above it.",
+    ),
+    Reason.REAP_INCOMPLETE: Explanation(
+        DECIDED,
+        "",
+        "Some worktrees were kept because something could not be found out, or were not removed whole. All others "
+        "are decided. Each has its own reason.",
+        "Look at those named, and run the command again.",
+    ),
+    Reason.PID_DEAD_AND_MERGED: Explanation(
+        DECIDED,
+        "",
+        "The process that locked the worktree is dead and its branch is in the default branch, so that it was "
+        "removed, or would be. The branch stays.",
+        "Nothing: this is the good end.",
+    ),
+    Reason.CANNOT_RESOLVE_BRANCH_TIP: Explanation(
+        KEPT,
+        "",
+        "The locked worktree is on no branch, or on one that is no commit, so that nobody can tell where its work is.",
+        "Look into it, and remove it by hand if it may go.",
+    ),
+    Reason.BRANCH_NOT_MERGED: Explanation(
+        KEPT,
+        "",
+        "The locked worktree's branch has commits that the default branch has not.",
+        "Land or push them, then remove it.",
+    ),
+    Reason.REMOVE_FAILED: Explanation(
+        KEPT,
+        "",
+        "The owner is dead and the branch merged, but git did not remove the worktree, or not all of it.",
+        "Read git's words, put that right, and run the command again.",
+    ),
+    Reason.REGISTRATION_KEPT: Explanation(
+        WARNING,
+        "",
+        "The worktree's directory is gone, and its registration was left: something would be lost with it, or the "
+        "directory may be on a disk that is not mounted.",
+        "`git worktree remove PATH` drops it, once nothing of it is needed.",
+    ),
+    Reason.OWNER_NOT_RECORDED: Explanation(
+        WARNING,
+        "",
+        "The entry is recorded, and whose the worktree is was not: no linked worktree of this repository is there on "
+        "that branch, or another agent is on record for it.",
+        "Record the agent once its worktree is there, or make worktree and entry with `git wave create`.",
     ),
 }
