@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from support.calling import Answer, call
-from support.creating import Made, assert_nothing_pending, create_argv, made_by
+from support.creating import Made, assert_no_record, create_argv, made_by
 from support.recording import entries_of
 from support.replaying import assert_as_before, assert_same, standing
 from support.repo import put
@@ -60,7 +60,7 @@ class Scene:
         assert [entry["branch"] for entry in entries_of(world.tmp / "wave.json")] == ["agent-a1"], "not one entry"
         assert self.unmanaged() == [], self.unmanaged()
         assert_as_before(self.before, standing(world.root, made.path, made.branch), made.path)
-        assert_nothing_pending(world)
+        assert_no_record(world)
         if more == REPLAY:
             assert_same(world.root, made.path)
             assert world.git("rev-parse", f"{made.baseline}^") == world.head(), "not on the base"
