@@ -97,3 +97,9 @@ def assert_nothing_pending(world: World) -> None:
     """Our own state says nothing any more of creates that are under way."""
     left = sorted(path.name for path in (world.root / ".git/git-wave/creating").glob("*"))
     assert not left, left
+
+
+def assert_no_record(world: World) -> None:
+    """The same, but for what a killed process may leave of a file that it was writing."""
+    left = sorted(path.name for path in (world.root / ".git/git-wave/creating").glob("[!.]*.json"))
+    assert not left, left
