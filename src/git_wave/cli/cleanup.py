@@ -55,8 +55,8 @@ class Flags:
 @click.option("--wait", type=Wait(), default=0, help="Seconds to wait for another wave.  [default: 0]")
 @click.option("--dry-run", is_flag=True, help="Run every check, touch nothing, say what would happen.")
 @click.option(
-    "--format", "output", type=click.Choice(["auto", "json", "text"]), default="auto", show_default=True,
-    help="auto: a table on a terminal, JSON elsewhere.",
+    "--format", "output", type=click.Choice(["auto", "json", "text", "markdown"]), default="auto", show_default=True,
+    help="auto: a table on a terminal, JSON elsewhere. markdown: a summary for a CI job.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
 @click.option("-v", "--verbose", is_flag=True, help="Every git command on standard error.")
@@ -142,6 +142,11 @@ def view_for(flags: Flags) -> AbstractContextManager[Observer]:
 def show(document: dict[str, Any], flags: Flags) -> None:
     if flags.output == "json":
         click.echo(json.dumps(document, indent=2))
+        return
+    if flags.output == "markdown":
+        from git_wave.report.markdown import render_markdown
+
+        click.echo(render_markdown(document), nl=False)
         return
     from git_wave.report.table import console_for, render_document
 
