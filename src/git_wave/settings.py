@@ -11,6 +11,8 @@ from git_wave.model.errors import Refusal
 from git_wave.model.names import DEFAULT_BRANCH_PATTERN
 from git_wave.model.reasons import Reason
 
+SETTINGS = ("wave.branchPattern", "wave.gitTimeout", "wave.mergeTimeout", "wave.lockTimeout")
+"""Every key there is, as people write it; git's config knows no case there."""
 GIT_TIMEOUT = 120.0
 MERGE_TIMEOUT = 600.0
 LOCK_TIMEOUT = 5.0

@@ -70,6 +70,8 @@ class Reason(StrEnum):
     NOTHING_TO_UNDO = "nothing_to_undo"
     UNKNOWN_WAVE = "unknown_wave"
 
+    PROBLEMS_FOUND = "problems_found"
+
     MISSING_FIELD = "missing_field"
     CHECK_FAILED = "check_failed"
 

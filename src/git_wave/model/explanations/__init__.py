@@ -8,9 +8,15 @@ from __future__ import annotations
 from git_wave.model.explanations._form import Explanation, Kind
 from git_wave.model.explanations.creation import CREATION
 from git_wave.model.explanations.entries import ENTRIES
+from git_wave.model.explanations.harness import HARNESS
 from git_wave.model.explanations.runs import RUNS
 from git_wave.model.reasons import Reason
 
-EXPLANATIONS: dict[Reason, Explanation] = {**ENTRIES, **RUNS, **CREATION}
+EXPLANATIONS: dict[Reason, Explanation] = {
+    **ENTRIES,
+    **RUNS,
+    **HARNESS,
+    **CREATION,
+}
 
 __all__ = ["EXPLANATIONS", "Explanation", "Kind"]
