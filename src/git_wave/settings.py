@@ -11,8 +11,13 @@ from git_wave.model.errors import Refusal
 from git_wave.model.names import DEFAULT_BRANCH_PATTERN
 from git_wave.model.reasons import Reason
 
-SETTINGS = ("wave.branchPattern", "wave.gitTimeout", "wave.mergeTimeout", "wave.lockTimeout")
-"""Every key there is, as people write it; git's config knows no case there."""
+SETTINGS = {
+    "wave.branchPattern": "regular expression for branches that a wave may touch",
+    "wave.gitTimeout": "seconds for any git command but a merge",
+    "wave.mergeTimeout": "seconds for one merge with its hooks",
+    "wave.lockTimeout": "seconds for which a change is tried again while a lock file of git's is held",
+}
+"""Every key there is, as people write it (git's config knows no case there), and what it is."""
 GIT_TIMEOUT = 120.0
 MERGE_TIMEOUT = 600.0
 LOCK_TIMEOUT = 5.0

@@ -38,7 +38,7 @@ def spans(text: str) -> list[str]:
 
 def our_flags() -> set[str]:
     commands = [load(name) for name in COMMANDS if name != "demo"]
-    return {flag for command in commands for param in command.params for flag in flags_of(param)}
+    return {"--help", *(flag for command in commands for param in command.params for flag in flags_of(param))}
 
 
 def flags_of(param: click.Parameter) -> list[str]:
