@@ -16,7 +16,7 @@ import click
 from git_wave import runner
 from git_wave.cli.logs import logging_to
 from git_wave.cli.options import Filled, FilledPath, Seconds, Wait, manifest_option
-from git_wave.cli.repository import Repository, open_repository, require_same_repository
+from git_wave.cli.repository import Repository, here, open_repository, require_same_repository
 from git_wave.cli.signals import caught
 from git_wave.model.entry import Manifest
 from git_wave.model.errors import Interrupted, Refusal
@@ -96,11 +96,12 @@ def land(flags: Flags, interrupts: Interrupts) -> dict[str, Any]:
         entries, named_root = entries_in(parsed), root_in(parsed)
     except Refusal as refusal:
         return unread_document(refusal)
-    root = flags.root or Path(named_root or Path.cwd())
+    root = flags.root or (Path(named_root) if named_root else None)
     manifest = manifest_from(parsed)
     try:
         if not entries:
             raise Refusal(Reason.EMPTY_MANIFEST, f"{flags.manifest} holds no entry")
+        root = root or here()
         repository = open_repository(root, git_timeout=flags.git_timeout, interrupts=interrupts)
         manifest = manifest_from(parsed, repository.settings.branch_pattern)
         require_same_repository(repository, flags.root, named_root)

@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 
 from git_wave.cli.options import FilledPath
+from git_wave.cli.repository import here
 from git_wave.doctor._check import Check, Status
 from git_wave.doctor.checks import Patient, examine
+from git_wave.model.errors import Refusal
 from git_wave.model.reasons import Reason
 from git_wave.report.plain import one_line
 from git_wave.settings import GIT_TIMEOUT
@@ -26,7 +28,11 @@ def command(root: Path | None, as_json: bool) -> int:
 
     Exit 0, with or without warnings; 1 when something is in the way of a wave or could not be checked.
     """
-    checks = list(examine(Patient(os.environ, root or Path.cwd(), GIT_TIMEOUT, datetime.now(UTC))))
+    try:
+        directory = root or here()
+    except Refusal:
+        directory = Path("/")  # what needs no checkout can still be told
+    checks = list(examine(Patient(os.environ, directory, GIT_TIMEOUT, datetime.now(UTC))))
     ok = all(check.status is not Status.PROBLEM for check in checks)
     if as_json:
         reason = Reason.OK if ok else Reason.PROBLEMS_FOUND

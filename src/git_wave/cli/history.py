@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from git_wave.cli.options import FilledPath
-from git_wave.cli.repository import open_repository
+from git_wave.cli.repository import here, open_repository
 from git_wave.git.reads import Reads
 from git_wave.git.writes import Writes
 from git_wave.model.errors import GitError, Refusal, WaveError
@@ -47,7 +47,7 @@ def log(root: Path | None, as_json: bool) -> int:
 
 def read_histories(root: Path | None) -> list[History]:
     try:
-        return list_histories(open_repository(root or Path.cwd()).layout.common_dir)
+        return list_histories(open_repository(root or here()).layout.common_dir)
     except OSError as error:
         raise WaveError(Reason.UNKNOWN_WAVE, str(error)) from error
 
@@ -132,7 +132,7 @@ def gc(root: Path | None, older_than: str, dry_run: bool) -> int:
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--older-than") from error
     try:
-        expired, kept = expire(root or Path.cwd(), age, dry_run=dry_run)
+        expired, kept = expire(root or here(), age, dry_run=dry_run)
     except WaveError as error:
         return refused(error)
     click.echo(json.dumps({"ok": True, "reason": Reason.OK, "expired": expired, "kept": kept}, indent=2))

@@ -57,7 +57,7 @@ def command(manifest: Path, check: bool, **given: Any) -> int:
 
 
 def ask_git(document: Any, entry: Entry) -> None:
-    from git_wave.cli.repository import open_repository
+    from git_wave.cli.repository import here, open_repository
     from git_wave.git.reads import Reads
     from git_wave.model.errors import Refusal, WaveError
     from git_wave.model.manifest import root_in
@@ -65,7 +65,7 @@ def ask_git(document: Any, entry: Entry) -> None:
     from git_wave.recording import check_with_git
 
     try:
-        repository = open_repository(Path(root_in(document) or Path.cwd()))
+        repository = open_repository(Path(root_in(document) or here()))
     except Refusal as refusal:
         raise WaveError(Reason.CHECK_FAILED, refusal.detail) from refusal
     with Reads(repository.door, repository.layout) as reads:
