@@ -16,6 +16,8 @@ SETTINGS = {
     "wave.gitTimeout": "seconds for any git command but a merge",
     "wave.mergeTimeout": "seconds for one merge with its hooks",
     "wave.lockTimeout": "seconds for which a change is tried again while a lock file of git's is held",
+    "wave.checkoutTimeout": "seconds that git may take to make a worktree, hooks included",
+    "wave.sidecar": "a directory name that a replay leaves out; may be given several times",
 }
 """Every key there is, as people write it (git's config knows no case there), and what it is."""
 GIT_TIMEOUT = 120.0

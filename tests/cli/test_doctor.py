@@ -152,6 +152,17 @@ def test_old_backups_are_a_warning(world: World) -> None:
     assert "the oldest 100 days old" in detail
 
 
+def test_hooks_are_told_by_scope(world: World) -> None:
+    assert told(world, "hooks")[1].startswith("Claude Code does not call git-wave")
+    call("hooks", "install", "--root", str(world.root))
+    assert told(world, "hooks") == ("ok", f"project: installed in {world.root / '.claude/settings.json'}")
+    settings = world.root / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace("git wave hook SessionEnd", "true"))
+    assert told(world, "hooks")[0] == "warning"
+    settings.write_text("{,}")
+    assert told(world, "hooks", 1)[0] == "problem"
+
+
 def test_outside_a_checkout_the_rest_is_still_checked(world: World, tmp_path: Path) -> None:
     found = doctor(tmp_path / "nowhere")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from git_wave.doctor import installation, leftovers, repository
+from git_wave.doctor import hooks, installation, leftovers, repository
 from git_wave.doctor._check import Check, made, problem, warning
 from git_wave.git.door import Door
 from git_wave.git.layout import Layout, layout_of
@@ -44,7 +44,9 @@ def examine(patient: Patient) -> Iterator[Check]:
         if refusal.reason is Reason.NOT_A_CHECKOUT:
             advice = "Run it in a checkout, or name one with `--root`, to see what stands there."
             yield warning("checkout", refusal.detail, advice)
+        yield from made("hooks", lambda: hooks.check_hooks(None, patient.environ))
         return
+    yield from made("hooks", lambda: hooks.check_hooks(layout.root, patient.environ))
     with Reads(door, layout) as reads:
         yield from checkout_checks(reads, layout, patient.now)
 

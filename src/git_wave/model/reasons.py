@@ -71,6 +71,11 @@ class Reason(StrEnum):
     UNKNOWN_WAVE = "unknown_wave"
 
     PROBLEMS_FOUND = "problems_found"
+    SETTINGS_UNREADABLE = "settings_unreadable"
+    SETTINGS_INVALID = "settings_invalid"
+    SETTINGS_UNWRITABLE = "settings_unwritable"
+    SETTINGS_CHANGED = "settings_changed"
+    OTHER_HOOK = "other_hook"
 
     MISSING_FIELD = "missing_field"
     CHECK_FAILED = "check_failed"
