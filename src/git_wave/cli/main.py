@@ -28,6 +28,7 @@ COMMANDS = {
     "log": ("git_wave.cli.history:log", "List the waves of this repository."),
     "show": ("git_wave.cli.history:show", "Tell one wave, entry by entry."),
     "gc": ("git_wave.cli.history:gc", "Expire the backups of old waves."),
+    "hook": ("git_wave.cli.hook", "Answer an event of Claude Code's, told on standard input."),
     "hooks": ("git_wave.cli.hooks", "Let Claude Code call git-wave: install, uninstall, status."),
     "doctor": ("git_wave.cli.doctor", "Check git, settings and leftovers, and say what to do."),
     "schema": ("git_wave.cli.manifest:schema", "Print a published JSON Schema."),

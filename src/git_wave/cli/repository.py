@@ -12,7 +12,6 @@ from git_wave.git.door import Door
 from git_wave.git.layout import Layout, layout_of, read_config, read_setting
 from git_wave.model.errors import GitError, Refusal
 from git_wave.model.interrupts import Interrupts
-from git_wave.model.manifest import root_in
 from git_wave.model.names import DEFAULT_BRANCH_PATTERN
 from git_wave.model.reasons import Reason
 from git_wave.settings import GIT_TIMEOUT, Settings, pattern, settings_from
@@ -68,6 +67,8 @@ def branch_pattern_for(document: Any) -> str:
 
     One question to git and no more: `record-agent` asks it once per agent.
     """
+    from git_wave.model.manifest import root_in  # a hook that reads no manifest need not wait for pydantic
+
     try:
         directory = Path(root_in(document) or Path.cwd())
         found = read_setting(Door(os.environ, GIT_TIMEOUT), directory, "wave.branchPattern")

@@ -11,11 +11,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from git_wave.doctor._check import Check, ok, some, warning
+from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
+from git_wave.harness.seen import owned
 from git_wave.recovery import is_settled
 from git_wave.state.expiry import begun_at
 from git_wave.state.journal import History, list_histories
 from git_wave.state.processes import is_dead
+from git_wave.state.requests import list_requests
 from git_wave.state.wave_lock import holder_of
 
 OLD = timedelta(days=90)
@@ -67,7 +70,7 @@ def open_runs(histories: list[History]) -> list[str]:
 
 def check_creates(common_dir: Path) -> Iterator[Check]:
     """Worktrees that somebody was making when the intent was written, and still is or was killed at."""
-    intents = names_in(home(common_dir) / "creating")
+    intents = [name for name in names_in(home(common_dir) / "creating") if name.endswith(".json")]
     if intents:
         advice = "If nobody is at it, the next `git wave` command that changes something undoes it."
         yield warning("creates", f"unfinished: {some(intents)}", advice)
@@ -139,3 +142,20 @@ def names_in(directory: Path) -> list[str]:
         return sorted(name for name in os.listdir(directory) if not name.startswith("."))
     except FileNotFoundError:
         return []
+
+
+def leftovers_line(reads: Reads, session: str) -> str | None:
+    """What others than this session left in the repository, in one line; None when that is nothing.
+
+    Raises OSError or GitError.
+    """
+    common_dir = reads.layout.common_dir
+    gone = sum(reads.presence(Path(one.path)) is Presence.GONE for one in reads.registrations[1:])
+    found = {
+        "agents' worktrees are there": sum(one.owner.parent != session for one in owned(reads)),
+        "worktrees are registered and gone": gone,
+        "runs were cut short": len(open_runs(list_histories(common_dir))),
+        "ended sessions wait to be reaped": len(list_requests(common_dir)),
+    }
+    told = [f"{number} {words}" for words, number in found.items() if number]
+    return f"git-wave: {', '.join(told)}; `git wave doctor` tells more" if told else None

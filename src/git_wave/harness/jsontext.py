@@ -36,8 +36,8 @@ class Insertion:
     text: str
 
 
-def parse(text: str) -> Node:
-    """The whole text as a tree. Raises ValueError with the place of the first thing that is no strict JSON."""
+def strict(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError with the first thing that is no strict JSON."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -50,7 +50,15 @@ def parse(text: str) -> Node:
         raise ValueError(f"{name} is not JSON")
 
     try:
-        json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def parse(text: str) -> Node:
+    """The whole text as a tree. Raises ValueError, as `strict` does."""
+    strict(text)
+    try:
         return _node(text, skip(text, 0), None)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error

@@ -76,6 +76,8 @@ class Reason(StrEnum):
     SETTINGS_UNWRITABLE = "settings_unwritable"
     SETTINGS_CHANGED = "settings_changed"
     OTHER_HOOK = "other_hook"
+    PAYLOAD_INVALID = "payload_invalid"
+    INCLUDE_FAILED = "include_failed"
 
     MISSING_FIELD = "missing_field"
     CHECK_FAILED = "check_failed"

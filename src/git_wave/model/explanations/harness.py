@@ -44,4 +44,17 @@ HARNESS: dict[Reason, Explanation] = {
         "worktree, so ours was not added.",
         "Decide which of the two is to do it, take the other's hook out, and run the same command again.",
     ),
+    Reason.PAYLOAD_INVALID: Explanation(
+        (Kind.HARNESS,),
+        "",
+        "What a hook was told on standard input is not what Claude Code sends for that event; everything wrong with it "
+        "is named, and nothing was done.",
+        "Compare it with docs/CLAUDE-CODE.md. A newer Claude Code may send something else.",
+    ),
+    Reason.INCLUDE_FAILED: Explanation(
+        (Kind.HARNESS,),
+        "",
+        "The worktree is there, but a file that `.worktreeinclude` names could not be copied into it.",
+        "See to the file named; asked for the same worktree again, the hook goes on with the copying.",
+    ),
 }
