@@ -28,6 +28,8 @@ COMMANDS = {
     "log": ("git_wave.cli.history:log", "List the waves of this repository."),
     "show": ("git_wave.cli.history:show", "Tell one wave, entry by entry."),
     "gc": ("git_wave.cli.history:gc", "Expire the backups of old waves."),
+    "query": ("git_wave.cli.query:query", "Run a verb as gsd-core's `query worktree.VERB` does."),
+    "worktree": ("git_wave.cli.query:worktree", "The same, as its `worktree VERB` does."),
     "hook": ("git_wave.cli.hook", "Answer an event of Claude Code's, told on standard input."),
     "hooks": ("git_wave.cli.hooks", "Let Claude Code call git-wave: install, uninstall, status."),
     "doctor": ("git_wave.cli.doctor", "Check git, settings and leftovers, and say what to do."),
