@@ -79,7 +79,8 @@ def test_the_wheel_holds_what_callers_need_and_no_tests(installed: Installed) ->
     names = set(zipfile.ZipFile(installed.wheel).namelist())
 
     needed = {f"git_wave/schemas/{name}.schema.json" for name in ("manifest", "result", "journal")}
-    assert {*needed, "git_wave/py.typed"} <= names
+    needed |= {f"git_wave/workflows/{path.name}" for path in (ROOT / "workflows").iterdir()}
+    assert {*needed, "git_wave/py.typed", "git_wave/workflows/execute-wave.sh"} <= names
     assert not {name for name in names if name.startswith(("tests/", "docs/"))}
 
 

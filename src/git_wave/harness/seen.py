@@ -80,7 +80,7 @@ def agents_worktree(candidates: list[Owned], payload: Payload) -> Owned | None:
 
 
 def is_agent(recorded: str, agent_id: str) -> bool:
-    """Whether a recorded name is that agent's: its id, or what Claude Code calls its worktree, `agent-` and the start."""
+    """Whether a recorded name is that agent's: its id, or what Claude Code names a worktree, `agent-` and its start."""
     short = recorded.removeprefix(PREFIX)
     return recorded == agent_id or (recorded != short and len(short) >= SHORTEST and agent_id.startswith(short))
 
