@@ -37,6 +37,8 @@ check: lint types layers
 bench: $(READY)
 	$(BIN)/python tests/bench/bench_wave.py
 	$(BIN)/python tests/bench/bench_create.py
+	$(BIN)/python tests/bench/bench_holders.py
+	$(BIN)/python tests/bench/bench_list.py
 
 # Everything in the tree that is made from the code: schemas, the list of reasons, man pages.
 generate: $(READY)

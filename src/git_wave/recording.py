@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from git_wave.git.links import BrokenLink
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.model.entry import Entry, InvalidEntry, Manifest
 from git_wave.model.errors import GitError, WaveError
 from git_wave.model.manifest import entries_in, entry_from, manifest_from
 from git_wave.model.names import heads_ref
+from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.state.manifest_file import load_document, locked, write_document
+from git_wave.state.owner import UnreadableOwner, load_owner, write_owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,49 @@ def require_new(entry: Entry, known: Manifest) -> None:
         again = "was the agent spawned twice (double spawn)?"
         detail = f"{entry.worktree_path} on {entry.branch} is recorded already; {again}"
         raise WaveError(Reason.DUPLICATE_ENTRY, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Whose a recorded worktree is: where its agent runs, and who sent it."""
+
+    session: str | None
+    parent: str | None
+    manifest: Path
+
+    def record(self, entry: Entry, reads: Reads, now: datetime) -> Owner:
+        """Write the owner's record beside the worktree, and return it.
+
+        Raises NotOwned, with nothing written: only a worktree that is proven to be there, on the branch that was
+        recorded, can have an owner, and none that is another agent's already.
+        """
+        try:
+            worktree = reads.worktree_at(reads.layout.root / entry.worktree_path)
+            branch = reads.worktree_head(worktree)[1]
+            if branch != heads_ref(entry.branch):
+                raise NotOwned(f"{worktree.path} is on {branch}")
+            owner = self._owner(entry, load_owner(worktree.admin), now.isoformat(timespec="seconds"))
+            write_owner(worktree.admin, owner)
+        except (BrokenLink, UnreadableOwner, GitError, OSError) as error:
+            raise NotOwned(str(error)) from error
+        return owner
+
+    def _owner(self, entry: Entry, before: Owner | None, now: str) -> Owner:
+        """What `create` had put on record stays."""
+        agent = entry.agent_id or ""
+        if before is None:
+            return Owner(agent, entry.branch, now, self.session, self.parent, str(self.manifest), entry.expected_base)
+        if before.agent_id != agent:
+            raise NotOwned(f"it is on record as the worktree of {before.agent_id}")
+        told = {"session": self.session, "parent": self.parent}
+        changes: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+        if before.branch != entry.branch:
+            changes |= {"branch": entry.branch, "base": entry.expected_base, "baseline": None}
+        return replace(before, manifest=str(self.manifest), last_seen=now, **changes)
+
+
+class NotOwned(Exception):
+    """No owner was put on record; the message says why."""
 
 
 def check_with_git(entry: Entry, reads: Reads) -> None:

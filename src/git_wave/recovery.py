@@ -14,15 +14,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from git_wave.gates import Inspection, holders
 from git_wave.git.links import BrokenLink
 from git_wave.git.parse import Change, Look
 from git_wave.git.presence import Presence
 from git_wave.git.processes import end_group
 from git_wave.git.reads import Reads
 from git_wave.git.writes import backup_prefix
-from git_wave.model.errors import GitError, Refusal
+from git_wave.model.errors import GitError, GitTimeout, Refusal
+from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
+from git_wave.settings import Settings
 from git_wave.stages import _landing
 from git_wave.stages._case import Hands, Target
 from git_wave.state.journal import Event, History, Journal, list_histories
@@ -33,7 +36,7 @@ MARK = "GIT_WAVE_RUN"
 """The variable by which a git command tells which run started it."""
 
 
-def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
+def settle_last_run(reads: Reads, hands: Hands, patience: float, settings: Settings) -> None:
     """Close the newest journal if it has no end, or could not put a merge back.
 
     `patience` is how many seconds git commands which that run started may go on before they are ended. Raises
@@ -58,11 +61,18 @@ def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
         else:
             journal.write("failed", intent=intent["seq"], why=why)
     for intent, closed in last.intents("remove_worktree"):
-        if closed is None and settle_removal(intent, reads, hands):
+        if is_cut_short(closed) and settle_removal(intent, reads, hands, settings):
             journal.write("done", intent=intent["seq"])
+    for intent, _ in last.intents("unlock_worktree"):
+        put_lock_back(intent, reads, hands)
     if last.ended:
         return
     journal.write("ended", ok=False, reason=Reason.INTERRUPTED, head=head)
+
+
+def is_cut_short(closed: Event | None) -> bool:
+    """Whether a removal did not get to its end: the run was killed, or git's time was up."""
+    return closed is None or str(closed.get("why")).startswith(GitTimeout.__name__)
 
 
 def is_open(closed: Event | None) -> bool:
@@ -107,8 +117,8 @@ def settle_merge(
     return None, f"the run was killed; the checkout was put back. {outcome.detail}".strip()
 
 
-def settle_removal(intent: Event, reads: Reads, hands: Hands) -> bool:
-    """Finish a removal that was cut short, when all that is left of the worktree is unmodified.
+def settle_removal(intent: Event, reads: Reads, hands: Hands, settings: Settings) -> bool:
+    """Finish a removal that was cut short, when all that is left of the worktree is unmodified and nobody is in it.
 
     Git may have deleted the `.git` file first. It is written again, which names no more than git's own registration
     does, so that git can go on.
@@ -121,12 +131,28 @@ def settle_removal(intent: Event, reads: Reads, hands: Hands) -> bool:
         worktree = reads.worktree_at(path)
         look = reads.worktree_look(worktree)
         whole = all(change.code == ".D" for change in look.changes)
-        if look.oid == tip and whole and not sort_ignored(worktree.path, look.ignored).keep:
+        output = sort_ignored(worktree.path, look.ignored, settings.regenerable).keep
+        goes = not output or settings.ignored_output is IgnoredOutput.DISCARD
+        subject = Inspection(reads).subject(worktree.path, worktree=worktree, look=look)
+        if look.oid == tip and whole and goes and holders.GATE.ask(subject).is_clear:
             hands.git.remove_worktree(worktree.path, tip, force=True)
             return True
     except (BrokenLink, OSError, GitError):
         return False
     return False
+
+
+def put_lock_back(intent: Event, reads: Reads, hands: Hands) -> None:
+    """Lock a worktree again that a killed run had unlocked in order to remove it, as old as its lock was."""
+    if "reason" not in intent:
+        return
+    try:
+        worktree = reads.worktree_at(Path(intent["path"]))
+        if worktree.lock_reason() is None:
+            hands.git.lock_worktree(worktree.path, intent["reason"])
+            os.utime(worktree.admin / "locked", (intent["since"], intent["since"]))
+    except (BrokenLink, OSError, GitError):
+        return
 
 
 def is_ours(intent: Event, attempt: _landing.Attempt, reads: Reads) -> bool:

@@ -68,7 +68,16 @@ def terms_for(request: Request, wave_id: str, reads: Reads) -> WaveTerms:
     bases = resolve_bases(request.manifest.usable, reads)
     common_dir = reads.layout.common_dir
     earlier = EarlierWaves(lambda: landed_lines(common_dir), lambda: kept_places(common_dir, wave_id))
-    return WaveTerms(wave_id, request.merge_timeout, bases, request.settings.configured_branches, earlier)
+    settings = request.settings
+    return WaveTerms(
+        wave_id,
+        request.merge_timeout,
+        bases,
+        settings.configured_branches,
+        earlier,
+        settings.regenerable,
+        settings.ignored_output,
+    )
 
 
 def landed_lines(common_dir: Path) -> tuple[Mapping[str, Any], ...]:
@@ -88,7 +97,9 @@ def kept_places(common_dir: Path, but: str) -> tuple[tuple[str, str], ...]:
     except OSError:
         return ()
     found = []
-    for history in (history for history in histories if history.id != but):
+    for history in histories:
+        if history.id == but or not history.is_wave:
+            continue
         told = {entry["branch"] for entry in history.entries}
         for intent, _ in history.intents("keep"):
             if intent["branch"] and intent["branch"] not in told:

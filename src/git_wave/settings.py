@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import overload
 
 from git_wave.model.errors import Refusal
+from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.names import DEFAULT_BRANCH_PATTERN
 from git_wave.model.reasons import Reason
 
@@ -18,6 +21,9 @@ SETTINGS = {
     "wave.lockTimeout": "seconds for which a change is tried again while a lock file of git's is held",
     "wave.checkoutTimeout": "seconds that git may take to make a worktree, hooks included",
     "wave.sidecar": "a directory name that a replay leaves out; may be given several times",
+    "wave.ignoredOutput": "keep, block or discard: what a wave does with ignored files that no build makes again",
+    "wave.regenerable": "a directory name that a build makes again; may be given several times",
+    "wave.managedRoot": "the directory below which agents' worktrees stand",
 }
 """Every key there is, as people write it (git's config knows no case there), and what it is."""
 GIT_TIMEOUT = 120.0
@@ -31,7 +37,8 @@ class Settings:
     """What `wave.*` says, or the defaults. Times are in seconds.
 
     `configured_branches` are the branches that have a section of their own (`branch.<name>.*`), `sidecars` more
-    directories that a replay leaves out.
+    directories that a replay leaves out, and `regenerable` the names of directories that a build makes again besides
+    the known ones. `managed_root` is as written.
     """
 
     branch_pattern: str = DEFAULT_BRANCH_PATTERN
@@ -41,27 +48,41 @@ class Settings:
     configured_branches: frozenset[str] = frozenset()
     checkout_timeout: float = CHECKOUT_TIMEOUT
     sidecars: tuple[str, ...] = ()
+    regenerable: frozenset[str] = frozenset()
+    ignored_output: IgnoredOutput = IgnoredOutput.KEEP
+    managed_root: str | None = None
 
 
 def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
     """The settings in git's config (keys as git prints them). Raises Refusal with `config_invalid`."""
-    values: dict[str, str] = {}
-    lists: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = defaultdict(list)
     branches = set()
     for key, value in config:
-        values[key] = value
-        lists.setdefault(key, []).append(value)
+        values[key].append(value)
         if key.startswith("branch.") and key.count(".") > 1:
             branches.add(key[len("branch.") : key.rindex(".")])
     return Settings(
-        pattern("wave.branchPattern", values.get("wave.branchpattern", DEFAULT_BRANCH_PATTERN)),
-        seconds("wave.gitTimeout", values.get("wave.gittimeout"), GIT_TIMEOUT),
-        seconds("wave.mergeTimeout", values.get("wave.mergetimeout"), MERGE_TIMEOUT),
-        seconds("wave.lockTimeout", values.get("wave.locktimeout"), LOCK_TIMEOUT),
+        pattern("wave.branchPattern", last(values, "wave.branchPattern", DEFAULT_BRANCH_PATTERN)),
+        seconds("wave.gitTimeout", last(values, "wave.gitTimeout"), GIT_TIMEOUT),
+        seconds("wave.mergeTimeout", last(values, "wave.mergeTimeout"), MERGE_TIMEOUT),
+        seconds("wave.lockTimeout", last(values, "wave.lockTimeout"), LOCK_TIMEOUT),
         frozenset(branches),
-        seconds("wave.checkoutTimeout", values.get("wave.checkouttimeout"), CHECKOUT_TIMEOUT),
-        names("wave.sidecar", lists.get("wave.sidecar", [])),
+        seconds("wave.checkoutTimeout", last(values, "wave.checkoutTimeout"), CHECKOUT_TIMEOUT),
+        names("wave.sidecar", values["wave.sidecar"]),
+        directory_names("wave.regenerable", values["wave.regenerable"]),
+        ignored_output("wave.ignoredOutput", last(values, "wave.ignoredOutput")),
+        directory("wave.managedRoot", last(values, "wave.managedRoot")),
     )
+
+
+@overload
+def last(values: Mapping[str, list[str]], key: str) -> str | None: ...
+@overload
+def last(values: Mapping[str, list[str]], key: str, default: str) -> str: ...
+def last(values: Mapping[str, list[str]], key: str, default: str | None = None) -> str | None:
+    """The value that counts: git gives keys in lower case, and the last one wins."""
+    found = values.get(key.lower())
+    return found[-1] if found else default
 
 
 def names(key: str, values: Iterable[str]) -> tuple[str, ...]:
@@ -72,6 +93,28 @@ def names(key: str, values: Iterable[str]) -> tuple[str, ...]:
             raise Refusal(Reason.CONFIG_INVALID, f"{key}: {value!r} is no name below a directory")
         found = [*found, value.strip("/")] if value.strip("/") else []
     return tuple(found)
+
+
+def directory_names(key: str, values: Iterable[str]) -> frozenset[str]:
+    """The same where each is the name of a directory, wherever that stands."""
+    found = frozenset(names(key, values))
+    for name in found:
+        if name == "." or "/" in name:
+            raise Refusal(Reason.CONFIG_INVALID, f"{key}: {name!r} is no name of a directory")
+    return found
+
+
+def directory(key: str, value: str | None) -> str | None:
+    if value is not None and not value.strip():
+        raise Refusal(Reason.CONFIG_INVALID, f"{key}: it is blank")
+    return value
+
+
+def ignored_output(key: str, value: str | None) -> IgnoredOutput:
+    try:
+        return IgnoredOutput(value or IgnoredOutput.KEEP)
+    except ValueError as error:
+        raise Refusal(Reason.CONFIG_INVALID, f"{key}: {value!r} is none of keep, block, discard") from error
 
 
 def pattern(key: str, value: str) -> str:

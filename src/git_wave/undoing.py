@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from git_wave.gates import Inspection, Terms, Verb, judge
 from git_wave.git.links import BrokenLink, Worktree
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
@@ -19,9 +20,9 @@ from git_wave.model.errors import GitError, Refusal
 from git_wave.model.names import Oid, heads_ref
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
+from git_wave.running import Run
 from git_wave.stages._case import Hands
 from git_wave.stages._obstacles import edits_in_the_way, standing_in_the_way
-from git_wave.stages.dirt import beyond_status
 from git_wave.state.journal import Event, History
 from git_wave.state.kept import kept_place, sort_ignored
 
@@ -72,6 +73,8 @@ def choose(histories: list[History], run_id: str | None) -> History:
         found = next((history for history in histories if history.id == run_id and history.began), None)
         if found is None:
             raise Refusal(Reason.UNKNOWN_WAVE, f"no journal of a run {run_id}")
+        if not found.is_wave:
+            raise Refusal(Reason.NOTHING_TO_UNDO, f"{run_id} is no wave; `git wave restore` takes a discard back")
         if run_id in undone:
             raise Refusal(Reason.NOTHING_TO_UNDO, f"{run_id} was taken back by {undone[run_id]}")
         return found
@@ -106,8 +109,9 @@ def wave_of(history: History, histories: Iterable[History]) -> tuple[History, bo
     return history, again
 
 
-def plan_undo(chosen: History, histories: Iterable[History], reads: Reads, hands: Hands, run_id: str) -> Plan:
-    """What it takes to take `chosen` back, as run `run_id`. Raises GitError when git cannot tell."""
+def plan_undo(chosen: History, histories: Iterable[History], run: Run) -> Plan:
+    """What it takes to take `chosen` back, as that run. Raises GitError when git cannot tell."""
+    reads, hands = run.reads, run.hands
     wave, again = wave_of(chosen, histories)
     began = wave.began
     if began is None or wave.head is None:
@@ -118,7 +122,7 @@ def plan_undo(chosen: History, histories: Iterable[History], reads: Reads, hands
         plan.problems.append(f"{chosen.id} did not finish; run the same undo again instead")
     check_target(plan, began, reads)
     if again:
-        plan_clearing(plan, reads, hands, run_id)
+        plan_clearing(plan, run)
         plan_target(plan, reads, hands)
     else:
         plan.problems += strangers(plan, reads)
@@ -222,8 +226,10 @@ def is_worktree_of(path: Path, branch: str, tip: Oid, reads: Reads) -> bool:
         return False
 
 
-def plan_clearing(plan: Plan, reads: Reads, hands: Hands, run_id: str) -> None:
+def plan_clearing(plan: Plan, run: Run) -> None:
     """Clear away again what an undo brought back, if it stands as the undo left it."""
+    reads, hands = run.reads, run.hands
+    terms = Terms(regenerable=run.settings.regenerable, ignored_blocks=False)
     history = plan.history
     for intent, _ in (*history.intents("remove_worktree"), *history.intents("drop_registration")):
         path, branch, tip = Path(intent["path"]), str(intent["branch"]), Oid(intent["tip"])
@@ -234,10 +240,10 @@ def plan_clearing(plan: Plan, reads: Reads, hands: Hands, run_id: str) -> None:
             continue
         worktree = reads.worktree_at(path)
         look = reads.worktree_look(worktree)
-        plan.problems += [f"{path}: {change}" for change in look.changes]
-        plan.problems += [f"{path}: {words}" for words in beyond_status(worktree, reads.index_survey(worktree), reads)]
-        place = kept_place(reads.layout.common_dir, run_id, branch)
-        for name in sort_ignored(worktree.path, look.ignored).keep:
+        verdict = judge(Inspection(reads, terms).subject(path, worktree=worktree, look=look), Verb.WAVE)
+        plan.problems += [f"{path}: {words}" for answer in verdict.against.values() for words in answer.why]
+        place = kept_place(reads.layout.common_dir, run.id, branch)
+        for name in sort_ignored(worktree.path, look.ignored, terms.regenerable).keep:
             plan.steps.append(Step(f"keep {shown(name)} of {path}", kept_mover(hands, worktree.path, name, place)))
         plan.steps.append(Step(f"remove the worktree {path}", worktree_remover(hands, worktree, tip)))
     for intent, _ in history.intents("delete_branch"):
@@ -247,7 +253,7 @@ def plan_clearing(plan: Plan, reads: Reads, hands: Hands, run_id: str) -> None:
         if now not in (tip, None):
             plan.problems.append(f"{branch} went on to {now}")
         if now == tip:
-            plan.steps.append(Step(f"delete {branch} at {tip}", branch_remover(hands, branch, tip, run_id)))
+            plan.steps.append(Step(f"delete {branch} at {tip}", branch_remover(hands, branch, tip, run.id)))
 
 
 def worktree_remover(hands: Hands, worktree: Worktree, tip: Oid) -> Callable[[], object]:

@@ -38,7 +38,9 @@ def spans(text: str) -> list[str]:
 
 def our_flags() -> set[str]:
     commands = [load(name) for name in COMMANDS if name != "demo"]
-    return {"--help", *(flag for command in commands for param in command.params for flag in flags_of(param))}
+    inner = [one for command in commands if isinstance(command, click.Group) for one in command.commands.values()]
+    flags = {flag for command in [*commands, *inner] for param in command.params for flag in flags_of(param)}
+    return {"--help", *flags}
 
 
 def flags_of(param: click.Parameter) -> list[str]:
@@ -89,6 +91,7 @@ def test_a_setting_as_the_readme_spells_it_is_heeded() -> None:
 
     values = {"wave.branchPattern": "x", "wave.gitTimeout": "1", "wave.mergeTimeout": "2", "wave.lockTimeout": "3"}
     values |= {"wave.checkoutTimeout": "4", "wave.sidecar": "x"}
+    values |= {"wave.regenerable": "x", "wave.ignoredOutput": "block", "wave.managedRoot": "x"}
     assert set(values) == settings_keys()
     for key, value in values.items():
         assert settings_from([(key.lower(), value)]) != default

@@ -15,6 +15,7 @@ from support.calling import call
 from support.creates import REPLAY, Scene, build_scene, copy_scene, forget
 from support.forked import run_forked
 from support.points import Points, fault_points
+from support.repo import put
 from support.sealed import sealed_variables
 from support.shim import Shim
 from support.world import World
@@ -144,6 +145,59 @@ def test_any_other_git_call_is_struck_and_the_same_command_succeeds(
     check_calls(kind, start, calls, fresh, shim, record_property, more)
 
 
+# -- what a killed create has left
+
+
+def killed_after_the_add(scene: Scene, shim: Shim, *more: str) -> Path:
+    shim.rules[:] = ['if [ "$sub" = worktree ] && has add "$@"; then "$real" "$@"; kill -9 $PPID; exit 1; fi\n']
+    shim.install()
+    assert run_forked("git-wave", scene.argv(*more)) == -9
+    calm(shim)
+    return scene.world.root / ".claude/worktrees/agent-a1"
+
+
+def test_a_wave_of_others_takes_away_what_a_killed_create_has_left(fresh: Fresh, shim: Shim) -> None:
+    scene = fresh("wave")
+    path = killed_after_the_add(scene, shim)
+    other = scene.world.agent("other", {})
+
+    run = scene.world.wave(scene.world.manifest(other, name="other.json"))
+
+    assert run.code == 0, run.doc
+    assert not path.exists()
+    assert scene.unmanaged() == []
+
+
+def test_another_create_takes_away_what_a_killed_one_has_left_and_says_so(fresh: Fresh, shim: Shim) -> None:
+    scene = fresh("other")
+    path = killed_after_the_add(scene, shim)
+
+    answer = call(*scene.argv("--branch=agent-b"))
+
+    assert answer.code == 0, answer
+    assert [warning["code"] for warning in answer.doc["warnings"]] == ["unfinished_create_undone"]
+    assert not path.exists()
+    assert scene.unmanaged() == []
+
+
+@pytest.mark.parametrize("work", ["a new file", "an edit", "a commit", "ignored output"])
+def test_work_in_what_a_killed_create_has_left_is_never_lost(fresh: Fresh, shim: Shim, work: str) -> None:
+    """Somebody found the worktree and did not wait for the manifest."""
+    scene = fresh(work.replace(" ", "-"))
+    world, path = scene.world, killed_after_the_add(scene, shim)
+    name = {"an edit": "README.md", "ignored output": "run.log"}.get(work, "work.txt")
+    put(path / name, "somebody's work\n")
+    if work == "a commit":
+        world.commit(path)
+
+    answer = call(*scene.argv())
+
+    assert (path / name).read_text() == "somebody's work\n", answer
+    if answer.code:
+        assert answer.doc["reason"] in {"path_exists", "branch_exists"}
+        assert world.branches()["agent-a1"] == world.git("rev-parse", "HEAD", cwd=path)
+
+
 # -- killed between two git calls
 
 
@@ -175,11 +229,11 @@ def check_operations(numbers: range, fresh: Fresh, record: Record, more: tuple[s
                 forget(scene)
 
 
-@pytest.mark.parametrize("start", range(2, 6))
+@pytest.mark.parametrize("start", [3, 12, 24])
 def test_killed_before_a_file_operation_the_same_command_succeeds(
     fresh: Fresh, record_property: Record, start: int
 ) -> None:
-    check_operations(range(start, 1000, 17), fresh, record_property, REPLAY)
+    check_operations(range(start, 1000, 29), fresh, record_property, REPLAY)
 
 
 @pytest.mark.deep

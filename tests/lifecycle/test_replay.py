@@ -46,7 +46,7 @@ def diffs(where: Path) -> tuple[list[bytes], list[bytes], list[bytes]]:
 # -- each kind of dirt
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", DIRT)
 def test_a_kind_of_dirt_is_replayed_and_is_the_baseline(world: World, kind: str) -> None:
     prepare(world)
@@ -76,7 +76,7 @@ def test_many_kinds_at_once_are_replayed_and_are_the_baseline(world: World) -> N
     assert counts["tracked"] > 10
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("kind", DIRT)
 def test_without_a_baseline_staged_and_unstaged_stay_apart(world: World, kind: str) -> None:
     prepare(world)
@@ -137,6 +137,7 @@ def test_ignored_files_are_not_replayed(world: World) -> None:
 # -- what is not content, and what is not the user's
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "sidecar", [".git-wave", ".claude/worktrees", ".agent_context", ".multica", ".trusty-mpm-worktree"]
 )
@@ -189,7 +190,7 @@ def test_sockets_and_fifos_are_not_content(world: World, monkeypatch: pytest.Mon
 # -- whatever git's settings are
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "setting",
     [

@@ -55,6 +55,7 @@ def made_by(world: World, answer: Answer) -> Made:
     assert [doc["entry"][key] for key in ("worktree_path", "branch")] == [str(made.path), made.branch], doc
     assert (doc["entry"]["expected_base"], doc["entry"].get("baseline")) == (made.base, made.baseline), doc
     assert ("locked" in listed) == doc["locked"], listed
+    assert Path(doc["cwd"]).is_dir(), doc["cwd"]
     return made
 
 
@@ -95,4 +96,10 @@ def nothing_made(world: World) -> Iterator[None]:
 def assert_nothing_pending(world: World) -> None:
     """Our own state says nothing any more of creates that are under way."""
     left = sorted(path.name for path in (world.root / ".git/git-wave/creating").glob("*"))
+    assert not left, left
+
+
+def assert_no_record(world: World) -> None:
+    """The same, but for what a killed process may leave of a file that it was writing."""
+    left = sorted(path.name for path in (world.root / ".git/git-wave/creating").glob("[!.]*.json"))
     assert not left, left

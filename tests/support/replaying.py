@@ -41,12 +41,13 @@ def is_sidecar(path: bytes) -> bool:
 def assert_same(user: Path, worktree: Path) -> Seen:
     """The two show the same, byte for byte, link for link and mode for mode; gives what they show.
 
-    Of a file that the user tracks git carries the executable bit and no other; of any other file all bits count.
+    Of a file that is in the index or in HEAD git carries the executable bit and no other; of any other all bits count.
     Where git was told not to look at a file, that it is absent says nothing.
     """
     left, right = shown(user), shown(worktree)
     hidden = {line[2:] for line in git_names(user, "ls-files", "-v", "-z") if line[:1] in b"hsS"}
     untracked = set(git_names(user, "ls-files", "-z", "--others", "--exclude-standard"))
+    untracked -= set(git_names(user, "ls-tree", "-r", "-z", "--full-tree", "--name-only", "HEAD"))
     wrong = {path: (left.get(path), right.get(path)) for path in (left.keys() | right.keys()) - (hidden - left.keys())}
     wrong = {path: both for path, both in wrong.items() if not _is_same(*both, exact=path in untracked)}
     assert not wrong, wrong

@@ -1,4 +1,4 @@
-"""`git wave log`, `show` and `gc`: what waves did, and how long their backups are kept."""
+"""`git wave log`, `show` and `gc`: what waves and other runs did, and how long their backups are kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from git_wave.cli.options import FilledPath
-from git_wave.cli.repository import here, open_repository
+from git_wave.cli.repository import Repository, here, open_repository
 from git_wave.git.reads import Reads
 from git_wave.git.writes import Writes
 from git_wave.model.errors import GitError, Refusal, WaveError
@@ -20,6 +20,7 @@ from git_wave.recovery import is_settled
 from git_wave.report.plain import one_line
 from git_wave.state.expiry import begun_at, parse_age
 from git_wave.state.journal import History, journal_path, list_histories
+from git_wave.state.kept_places import list_kept
 from git_wave.state.wave_lock import wave_lock
 from git_wave.undoing import undone_by
 
@@ -31,7 +32,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead
 @root_option
 @json_option
 def log(root: Path | None, as_json: bool) -> int:
-    """List the waves and undos of this repository, newest first."""
+    """List the runs of this repository, newest first: waves, undos, discards and restores."""
     try:
         histories = read_histories(root)
     except WaveError as error:
@@ -73,7 +74,8 @@ def summary(history: History, undone: Mapping[str, str]) -> dict[str, Any]:
 
 
 def summary_line(run: Mapping[str, Any]) -> str:
-    what = f"undo of {run['undoes']}" if run["undoes"] else f"{run['landed']} of {run['entries']} landed"
+    wave = f"{run['landed']} of {run['entries']} landed"
+    what = wave if run["kind"] == "wave" else f"{run['kind']} of {run['undoes']}" if run["undoes"] else run["kind"]
     line = f"{run['id']}  {run['at'][:19]}  {run['target'].removeprefix('refs/heads/')}  {what}  {run['reason']}"
     return f"{line}  (undone by {run['undone_by']})" if run["undone_by"] else line
 
@@ -83,7 +85,7 @@ def summary_line(run: Mapping[str, Any]) -> str:
 @root_option
 @json_option
 def show(run_id: str, root: Path | None, as_json: bool) -> int:
-    """Tell one wave or undo, entry by entry."""
+    """Tell one run, change by change."""
     try:
         histories = read_histories(root)
         history = next((h for h in histories if h.id == run_id and h.began), None)
@@ -117,6 +119,8 @@ def story(history: History) -> Iterator[str]:
 def ending(intent: Mapping[str, Any], end: Mapping[str, Any] | None) -> str:
     if end is None:
         return "under way when it was cut short"
+    if end.get("outcome"):
+        return f"{end['outcome']} ({end.get('reason')})"
     merged = end.get("commit") or "not merged"
     return str(end.get("why") or (merged if intent["action"] == "merge" else "done"))
 
@@ -126,22 +130,29 @@ def ending(intent: Mapping[str, Any], end: Mapping[str, Any] | None) -> str:
 @click.option("--older-than", default="30d", show_default=True, help="30d, 12h, 2w, 90m; 0 for all.")
 @click.option("--dry-run", is_flag=True, help="Say what would be expired.")
 def gc(root: Path | None, older_than: str, dry_run: bool) -> int:
-    """Expire the backups and journals of old waves. Nothing else ever does; kept files are left alone."""
+    """Expire the backups and journals of old waves. Nothing else ever does.
+
+    Kept files (`git wave kept`) are left alone; `files_left_alone` names them.
+    """
     try:
         age = parse_age(older_than)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--older-than") from error
     try:
-        expired, kept = expire(root or here(), age, dry_run=dry_run)
+        repository = open_repository(root or here())
+        expired, kept = expire(repository, age, dry_run=dry_run)
+        files = [one.id for one in list_kept(repository.layout.common_dir / "git-wave")]
     except WaveError as error:
         return refused(error)
-    click.echo(json.dumps({"ok": True, "reason": Reason.OK, "expired": expired, "kept": kept}, indent=2))
+    except OSError as error:
+        return refused(WaveError(Reason.KEPT_UNREADABLE, str(error)))
+    told = {"ok": True, "reason": Reason.OK, "expired": expired, "kept": kept, "files_left_alone": files}
+    click.echo(json.dumps(told, indent=2))
     return 0
 
 
-def expire(root: Path, age: timedelta, *, dry_run: bool) -> tuple[list[str], list[str]]:
+def expire(repository: Repository, age: timedelta, *, dry_run: bool) -> tuple[list[str], list[str]]:
     """Ids of the runs whose backups went, and of those whose stay. Raises WaveError."""
-    repository = open_repository(root)
     common_dir = repository.layout.common_dir
     before = datetime.now(UTC) - age
     with wave_lock(common_dir, 0), Reads(repository.door, repository.layout) as reads:

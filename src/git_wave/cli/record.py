@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 @click.option("--file", "file_", multiple=True, help="One path of the declared scope, verbatim. Repeatable.")
 @click.option("--deletions", multiple=True, help="Declared deletions, separated by white space. Repeatable.")
 @click.option("--deletion", multiple=True, help="One declared deletion, verbatim. Repeatable.")
+@click.option("--session", default="", help="The session in which the agent runs: put on record beside the worktree.")
+@click.option("--parent", default="", help="The session that sent the agent: likewise.")
 @click.option("--check", is_flag=True, help="Ask git whether base, branch and worktree are as said.")
 def command(manifest: Path, check: bool, **given: Any) -> int:
     """Record one agent's worktree and branch in the manifest of the wave."""
@@ -52,8 +56,39 @@ def command(manifest: Path, check: bool, **given: Any) -> int:
         click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": hint}))
         click.echo(f"record-agent: {error.reason} — {hint}", err=True)
         return 1
-    click.echo(json.dumps({"ok": True, "reason": Reason.OK, "entry": entry, "manifest_path": str(manifest)}))
+    document: dict[str, Any] = {"ok": True, "reason": Reason.OK, "entry": entry, "manifest_path": str(manifest)}
+    session, parent = given["session"].strip() or None, given["parent"].strip() or None
+    if session or parent:
+        document |= put_owner(manifest, entry, session, parent)
+    click.echo(json.dumps(document))
     return 0
+
+
+def put_owner(manifest: Path, raw: Mapping[str, Any], session: str | None, parent: str | None) -> dict[str, Any]:
+    """Put on record whose the worktree is. What is in the way of that is a warning: the entry is recorded."""
+    from datetime import UTC, datetime
+
+    from git_wave.cli.repository import here, open_repository
+    from git_wave.git.reads import Reads
+    from git_wave.model.entry import Entry
+    from git_wave.model.errors import WaveError
+    from git_wave.model.manifest import entry_from, root_in
+    from git_wave.model.reasons import Reason
+    from git_wave.recording import NotOwned, Ownership
+    from git_wave.state.manifest_file import load_document
+
+    try:
+        repository = open_repository(Path(root_in(load_document(manifest)) or here()))
+        entry = entry_from(raw, 0, "", repository.settings.branch_pattern)
+        if not isinstance(entry, Entry):
+            raise NotOwned("the entry cannot be used")
+        with Reads(repository.door, repository.layout) as reads:
+            ownership = Ownership(session, parent, Path(os.path.abspath(manifest)))
+            return {"owner": ownership.record(entry, reads, datetime.now(UTC)).as_json(), "warnings": []}
+    except (NotOwned, WaveError) as error:
+        why = error.detail if isinstance(error, WaveError) else str(error)
+        told = (Reason.OWNER_NOT_RECORDED, raw["branch"], raw["worktree_path"], why)
+        return {"owner": None, "warnings": [dict(zip(("code", "branch", "path", "detail"), told, strict=True))]}
 
 
 def ask_git(document: Any, entry: Entry) -> None:

@@ -67,7 +67,7 @@ def branch_pattern_for(document: Any) -> str:
 
     One question to git and no more: `record-agent` asks it once per agent.
     """
-    from git_wave.model.manifest import root_in  # a hook that reads no manifest need not wait for pydantic
+    from git_wave.model.manifest import root_in  # pydantic, for those that read a manifest only
 
     try:
         directory = Path(root_in(document) or Path.cwd())

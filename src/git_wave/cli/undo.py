@@ -85,7 +85,7 @@ def undo(repository: Repository, run_id: str | None, wait: float, *, dry_run: bo
         try:
             histories = list_histories(repository.layout.common_dir)
             history = choose(histories, run_id)
-            plan = plan_undo(history, histories, run.reads, run.hands, run.id)
+            plan = plan_undo(history, histories, run)
         except (GitError, OSError) as error:
             raise Refusal(Reason.GIT_FAILED, str(error)) from error
         if plan.problems:

@@ -35,6 +35,7 @@ LOCKED = re.compile(
     r"Unable to create '(.+\.lock)': File exists|could not lock config file (.+?)(?:: File exists)?$", re.MULTILINE
 )
 CHUNK = 1 << 18
+Raw = bytes  # where `bytes` means a property
 ANY_BYTES = "git-wave-any-bytes"
 
 
@@ -71,6 +72,17 @@ class Output:
             at += len(chunk)
             yield chunk
 
+    def pieces(self) -> Iterator[bytes]:
+        """The same, each ending with a NUL, but for the last when it has none."""
+        rest = b""
+        for chunk in self.chunks():
+            whole, end, after = (rest + chunk).rpartition(b"\0")
+            if end:
+                yield whole + end
+            rest = after
+        if rest:
+            yield rest
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -91,15 +103,15 @@ class Answer:
         """The same as text; bytes that are not UTF-8 survive as surrogates."""
         return self.bytes.decode("utf-8", "surrogateescape")
 
+    def is_all(self, pattern: re.Pattern[Raw]) -> bool:
+        """Whether standard output consists of nothing but what `pattern` matches, whole records at a time."""
+        return all(pattern.fullmatch(piece) for piece in self._out.pieces())
+
     def records(self) -> Iterator[str]:
         """Standard output split at NUL, read piece by piece; it can be read again."""
-        rest = b""
-        for chunk in self._out.chunks():
-            *whole, rest = (rest + chunk).split(b"\0")
-            for record in whole:
+        for piece in self._out.pieces():
+            for record in piece.removesuffix(b"\0").split(b"\0"):
                 yield record.decode("utf-8", "surrogateescape")
-        if rest:
-            yield rest.decode("utf-8", "surrogateescape")
 
     @property
     def lock_file(self) -> str | None:

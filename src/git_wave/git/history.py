@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import cached_property
 from typing import Self
@@ -10,9 +10,9 @@ from typing import Self
 from git_wave.git.door import Answer, Door
 from git_wave.git.layout import Layout
 from git_wave.git.objects import Objects
-from git_wave.git.parse import Difference, parse_diff_raw, parse_merge_tree
+from git_wave.git.parse import TRACKING, Difference, Tracking, parse_diff_raw, parse_merge_tree, parse_tracking
 from git_wave.model.errors import GitError
-from git_wave.model.names import Oid, Ref
+from git_wave.model.names import Oid, Ref, heads_ref
 
 # diff-tree is plumbing and heeds little config; these are what it does heed.
 DIFF_PINS = {"diff.renameLimit": "1000", "diff.orderFile": "/dev/null", "diff.ignoreSubmodules": "none"}
@@ -22,6 +22,11 @@ MERGE_PINS = {
     "merge.renameLimit": "7000",
     "merge.conflictStyle": "merge",
 }
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as git ends them: `splitlines` also splits at characters that a ref's name may hold, such as U+2028."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 class Differences:
@@ -57,6 +62,10 @@ class HistoryReads:
         objects = Objects(conversation, self._exact_ref, self._found_commit)
         self._resources.callback(objects.close)
         return objects
+
+    def tip_of(self, ref: Ref) -> Oid | None:
+        """What a full ref is at, by a process that ends at once; None when that cannot be told."""
+        return self._exact_ref(ref)
 
     def _exact_ref(self, ref: str) -> Oid | None:
         answer = self._door.run(self.layout.root, ["show-ref", "--verify", "--hash", ref], ok=(0, 1, 128))
@@ -107,6 +116,74 @@ class HistoryReads:
             raise answer.error() from error
         return tree, conflicts or (("(git does not say where)",) if answer.code else ())
 
+    def commits_beyond(self, tip: Oid, known: Iterable[Oid]) -> list[str]:
+        """Id and subject of every commit that `tip` has and none of `known` has, newest first. Raises GitError."""
+        command = ["log", "-z", "--format=%H %s", tip, *(f"^{oid}" for oid in known), "--"]
+        answer = self._door.run(self.layout.root, command, settings={"log.showSignature": "false"})
+        return [record for record in answer.records() if record]
+
+    def commits_outside(self, tip: Oid, *refs: str) -> int:
+        """How many commits of `tip` no ref among these reaches; without any, no remote-tracking ref."""
+        without = [f"^{ref}" for ref in refs] or ["--not", "--remotes"]
+        return int(self._door.run(self.layout.root, ["rev-list", "--count", tip, *without, "--"]).text)
+
+    def unmerged(self, tips: Iterable[Oid], base: Oid, most: int) -> dict[Oid, tuple[Oid, ...]] | None:
+        """The commits of these tips that `base` lacks, each with its parents; None when there are more than `most`."""
+        asked = "".join(f"{oid}\n" for oid in (*tips, f"^{base}"))
+        command = ["rev-list", "--parents", f"--max-count={most + 1}", "--stdin"]
+        lines = self._door.run(self.layout.root, command, stdin=asked.encode()).text.splitlines()
+        if len(lines) > most:
+            return None
+        listed = (line.split(" ") for line in lines)
+        return {Oid(commit): tuple(map(Oid, parents)) for commit, *parents in listed}
+
+    def commit_count(self, tip: Oid, without: Iterable[Oid]) -> int:
+        """How many commits of `tip` none of the others reaches."""
+        command = ["rev-list", "--count", tip, *(f"^{oid}" for oid in without), "--"]
+        return int(self._door.run(self.layout.root, command).text)
+
+    def ahead_behind(self, tip: Oid, base: Oid) -> tuple[int, int]:
+        """How many commits `tip` has that `base` lacks, and the other way round."""
+        command = ["rev-list", "--left-right", "--count", f"{tip}...{base}", "--"]
+        ahead, behind = self._door.run(self.layout.root, command).text.split()
+        return int(ahead), int(behind)
+
+    def tracking(self, branches: Iterable[Ref]) -> dict[Ref, Tracking]:
+        """Of these branches those that have an upstream which is there: how far they are from it."""
+        refs = list(branches)
+        if not refs:
+            return {}
+        command = ["for-each-ref", f"--format={TRACKING}", *refs]
+        answer = self._door.run(self.layout.root, command)
+        try:
+            return {one.branch: one for one in parse_tracking(lines_of(answer.text))}
+        except ValueError as error:
+            raise answer.error() from error
+
+    def upstreams(self) -> dict[Ref, Ref]:
+        """The upstream of each branch that has one which is there."""
+        command = ["for-each-ref", "--format=%(refname)%00%(upstream)", "refs/heads/", "refs/remotes/"]
+        found = dict(line.split("\0") for line in lines_of(self._door.run(self.layout.root, command).text))
+        return {Ref(ref): Ref(upstream) for ref, upstream in found.items() if upstream in found}
+
+    def has_remote(self) -> bool:
+        """Whether a remote is configured, or a remote-tracking ref is left of one."""
+        configured = ["config", "--get-regexp", r"^remote\..+\.url$"]
+        if self._door.run(self.layout.root, configured, ok=(0, 1)).code == 0:
+            return True
+        listed = ["for-each-ref", "--count=1", "--format=%(refname)", "refs/remotes/"]
+        return bool(self._door.run(self.layout.root, listed).text.strip())
+
+    def default_ref(self, main_head: str | None) -> Ref | None:
+        """The default branch: what the remote `origin` says, what new repositories are to begin with, `main`,
+        `master`, and then `main_head`, the branch of the main worktree. None when there is none of them.
+        """
+        head = self._door.run(self.layout.root, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], ok=(0, 1))
+        named = self._door.run(self.layout.root, ["config", "--get", "init.defaultBranch"], ok=(0, 1))
+        branches = (named.text.removesuffix("\n"), "main", "master")
+        candidates = [head.text.strip(), *(heads_ref(name) for name in branches if name), main_head or ""]
+        return next((Ref(ref) for ref in candidates if ref and self._exact_ref(ref)), None)
+
     def merges_with_subject(self, head: Oid, subject: str) -> list[tuple[Oid, Oid, Oid]]:
         """Merges in the history of `head` with exactly that subject: (merge, first parent, second), newest first."""
         command = ["log", "-z", "--merges", "--fixed-strings", f"--grep={subject}", "--format=%H %P %s", head, "--"]
@@ -149,7 +226,7 @@ class HistoryReads:
         answer = self._door.run(
             self.layout.root, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/git-wave/"]
         )
-        pairs = (line.split(" ", 1) for line in answer.text.splitlines())
+        pairs = (line.split(" ", 1) for line in lines_of(answer.text))
         return {Ref(name): Oid(oid) for oid, name in pairs}
 
     def backups_of(self, branch: str) -> list[tuple[Oid, Oid]]:

@@ -33,7 +33,7 @@ def layout_of(door: Door, directory: Path) -> Layout:
         raise Refusal(Reason.GIT_TOO_OLD, f"git tells {told}, and 2.38 is needed")
     question = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"]
     try:
-        lines = door.run(directory, question).text.splitlines()
+        lines = door.run(directory, question).text.removesuffix("\n").split("\n")
     except GitError as error:
         raise Refusal(Reason.NOT_A_CHECKOUT, f"{directory}: {error}") from error
     if len(lines) != len(question) - 2:

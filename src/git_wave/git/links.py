@@ -48,6 +48,10 @@ class Worktree:
         except FileNotFoundError:
             return None
 
+    def locked_since(self) -> float:
+        """When it was locked, in seconds since the epoch. Raises OSError."""
+        return os.lstat(self.admin / "locked").st_mtime
+
 
 def prove_worktree(path: Path, common_dir: Path) -> Worktree:
     """The linked worktree of this repository at `path`. Raises BrokenLink or OSError."""
@@ -63,6 +67,8 @@ def prove_worktree(path: Path, common_dir: Path) -> Worktree:
     back = admin / "gitdir"
     named = Path(back.read_text("utf-8", "surrogateescape").rstrip("\n"))
     named = named if named.is_absolute() else admin / named
+    if "\0" in str(named):
+        raise BrokenLink("git registers it at a path that is none")
     if named.parent.resolve() / named.name != real / ".git":
         raise BrokenLink(f"git registers it at {named.parent}")
     return Worktree(real, admin)
@@ -84,7 +90,10 @@ def pointed_at(link_file: Path, prefix: str) -> Path:
     if not text.startswith(prefix):
         raise BrokenLink("its .git file does not name a git directory")
     target = Path(text[len(prefix) :].rstrip("\n"))
-    return (target if target.is_absolute() else link_file.parent / target).resolve(strict=True)
+    try:
+        return (target if target.is_absolute() else link_file.parent / target).resolve(strict=True)
+    except (ValueError, RuntimeError) as error:  # a NUL in it, a circle of links
+        raise BrokenLink(f"its .git file names no directory: {error}") from error
 
 
 def operations_in(git_dir: Path) -> tuple[str, ...]:
@@ -121,14 +130,18 @@ def registered_place(back: Path) -> str:
     return os.path.normpath(os.path.dirname(os.path.join(back.parent, named)))
 
 
-def registered_below(path: Path, common_dir: Path) -> tuple[str, ...]:
-    """Worktrees of this repository registered somewhere below `path`. Raises OSError."""
-    named = (
-        registered_place(admin / "gitdir")
-        for admin in (common_dir / "worktrees").iterdir()
-        if is_there(admin / "gitdir")
-    )
-    return tuple(sorted(place for place in named if Path(place) != path and Path(place).is_relative_to(path)))
+def admin_directories(common_dir: Path) -> tuple[Path, ...]:
+    """Of all linked worktrees, sorted. Raises OSError."""
+    try:
+        return tuple(sorted((common_dir / "worktrees").iterdir()))
+    except FileNotFoundError:
+        return ()
+
+
+def registered_places(common_dir: Path) -> tuple[str, ...]:
+    """Where this repository registers worktrees, sorted. Raises OSError."""
+    backs = (admin / "gitdir" for admin in admin_directories(common_dir))
+    return tuple(sorted(registered_place(back) for back in backs if is_there(back)))
 
 
 def heads_on(ref: str, common_dir: Path) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from git_wave.model.names import Oid, is_full_oid
+from git_wave.model.names import Oid, Ref, is_full_oid
 
 SCORED = frozenset("RC")
 SUBMODULE = "160000"
+TRACKING = "%(refname)%00%(objectname)%00%(upstream)%00%(upstream:track,nobracket)"
+AHEAD_BEHIND = re.compile(r"(?:ahead (\d+))?(?:, )?(?:behind (\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,17 @@ class Registration:
     branch: str | None = None
     locked: str | None = None
     prunable: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tracking:
+    """A branch, its tip and its upstream: commits that one has and the other lacks."""
+
+    branch: Ref
+    tip: Oid
+    upstream: Ref
+    ahead: int
+    behind: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +175,17 @@ def parse_ls_files_stage(records: Iterable[str]) -> Iterator[IndexEntry]:
         head, _, path = record.partition("\t")
         tag, mode, oid, _stage = head.split(" ")
         yield IndexEntry(tag, mode, Oid(oid), path)
+
+
+def parse_tracking(lines: Iterable[str]) -> Iterator[Tracking]:
+    """`git for-each-ref --format=<TRACKING>`: branches without an upstream, or whose upstream is gone, are left out."""
+    for line in lines:
+        branch, tip, upstream, track = line.split("\0")
+        if upstream and track != "gone":
+            match = AHEAD_BEHIND.fullmatch(track)
+            if match is None:
+                raise ValueError(f"{track!r} is no distance")
+            yield Tracking(Ref(branch), require_oid(tip), Ref(upstream), int(match[1] or 0), int(match[2] or 0))
 
 
 def parse_merge_tree(records: Iterable[str]) -> tuple[Oid, tuple[str, ...]]:

@@ -38,7 +38,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 def mounts_below(path: Path) -> tuple[str, ...]:
     """Mount points inside `path`, bind mounts included. Raises OSError when they cannot be listed."""
     if MOUNTS.exists():
-        fields = (line.split(" ") for line in MOUNTS.read_text("utf-8", "surrogateescape").splitlines())
+        fields = (line.split(" ") for line in MOUNTS.read_text("utf-8", "surrogateescape").split("\n"))
         points = [UNESCAPED.sub(lambda match: chr(int(match[1], 8)), line[4]) for line in fields if len(line) > 4]
     else:
         import psutil  # where the kernel has no such list

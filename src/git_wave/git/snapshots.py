@@ -48,7 +48,7 @@ class Snapshots:
             if names := joined(hidden):
                 for mark in ("--no-assume-unchanged", "--no-skip-worktree"):
                     self._in(tree, door, ["update-index", mark, "-z", "--stdin"], names)
-            self._in(tree, door, ["add", "--update", "--", ":/"])
+            self._in(tree, door, ["add", "--sparse", "--update", "--", ":/"])
             if names := joined(untracked):
                 self._in(tree, door, ["update-index", "--add", "-z", "--stdin"], names)
             return Oid(self._in(tree, door, ["write-tree"]).text.strip())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,8 +29,13 @@ from git_wave.model.names import Oid, Ref
 # How many paths go on one command line.
 ARGUMENTS = 200
 
-# What a user's config could hide from `git status`.
+# Records of `ls-files -s -v -z` that are neither hidden nor submodules: most indexes hold nothing else, and are known
+# without a look at each record.
+USUAL = re.compile(rb"(?:H (?!160000)\d{6} [0-9a-f]{40,64} \d\t[^\0]++\0)*+")
+
+# What a user's config could hide from `git status`; and no hook is told of an index that is only a copy.
 STATUS_PINS = {
+    "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.untrackedCache": "false",
     "core.checkStat": "default",
@@ -54,7 +60,24 @@ class WorktreeReads(HistoryReads):
     @cached_property
     def registrations(self) -> tuple[Registration, ...]:
         """Every registered worktree: one snapshot, taken at the first need and so before any teardown."""
-        return self._list_worktrees()
+        return self.list_registrations()
+
+    def list_registrations(self) -> tuple[Registration, ...]:
+        """The same, asked afresh. The main worktree is the first."""
+        answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
+        try:
+            return tuple(parse_worktree_list_porcelain(answer.records()))
+        except KeyError as error:
+            raise GitError(answer.argv, answer.code, f"worktree list not understood: {error}") from error
+
+    def admin_directories(self) -> tuple[Path, ...]:
+        """The administrative directories of all linked worktrees. Raises OSError."""
+        return links.admin_directories(self.layout.common_dir)
+
+    def place_of(self, admin: Path) -> Path | None:
+        """Where an administrative directory says that its worktree is; None when it does not say. Raises OSError."""
+        back = admin / "gitdir"
+        return Path(links.registered_place(back)) if links.is_there(back) else None
 
     def registration(self, path: Path) -> Registration | None:
         """The linked worktree in the snapshot that is registered at `path`."""
@@ -66,7 +89,7 @@ class WorktreeReads(HistoryReads):
 
     def registered_now(self, path: Path) -> Registration | None:
         """The linked worktree that is registered at `path` now, whatever the snapshot says."""
-        return next((r for r in self._list_worktrees()[1:] if r.path in spellings(path)), None)
+        return next((r for r in self.list_registrations()[1:] if r.path in spellings(path)), None)
 
     def ignored_in(self, worktree: Worktree) -> tuple[str, ...]:
         """Ignored paths there, a directory as one with a trailing slash."""
@@ -94,6 +117,8 @@ class WorktreeReads(HistoryReads):
     def index_survey(self, worktree: Worktree) -> IndexSurvey:
         """What `worktree_look` cannot see."""
         answer = self._in_worktree(worktree, ["ls-files", "-s", "-v", "-z"])
+        if answer.is_all(USUAL):
+            return IndexSurvey((), ())
         hidden: list[str] = []
         submodules: list[str] = []
         try:
@@ -136,10 +161,14 @@ class WorktreeReads(HistoryReads):
         to have: those in its administrative directory, checked out or not, and those that live in its files.
         """
         inside = [worktree.path / path / ".git" for path in submodules]
-        for repository in [*links.repositories_in(worktree.admin / "modules"), *filter(Path.is_dir, inside)]:
+        for repository in [*self.submodule_repositories(worktree), *filter(Path.is_dir, inside)]:
             command = ["rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes"]
             if self._door.run(self.layout.root, [f"--git-dir={repository}", *command]).text.strip():
                 yield str(repository)
+
+    def submodule_repositories(self, worktree: Worktree) -> list[Path]:
+        """Submodule repositories in the administrative directory. Raises OSError."""
+        return links.repositories_in(worktree.admin / "modules")
 
     def checked_out(self, worktree: Worktree, submodules: Iterable[str]) -> Iterator[Worktree]:
         """The submodules that have files of their own there, as working trees to look into. Raises OSError."""
@@ -152,9 +181,21 @@ class WorktreeReads(HistoryReads):
         """File systems mounted inside it: what is in them is not the worktree's to remove."""
         return presence.mounts_below(worktree.path)
 
-    def worktrees_below(self, worktree: Worktree) -> tuple[str, ...]:
-        """Linked worktrees of this repository that stand inside that one."""
-        return links.registered_below(worktree.path, self.layout.common_dir)
+    def registered_places(self) -> tuple[str, ...]:
+        """Where administrative directories say that their worktrees are, sorted. Raises OSError."""
+        return links.registered_places(self.layout.common_dir)
+
+    def stood_in(self, path: Path, admin: Path) -> bool:
+        """Whether the directory above a worktree that is gone is the one it stood in: it has changed since the
+        registration was made. The mount point of a disk that is not mounted has not. Raises OSError.
+        """
+        os.listdir(path.parent)
+        return os.stat(path.parent).st_mtime_ns >= os.lstat(admin / "commondir").st_mtime_ns
+
+    def staged_beside(self, admin: Path) -> Oid:
+        """The tree in the index of a worktree that need not be there. Raises GitError, also for unmerged paths."""
+        command = ["--no-optional-locks", f"--git-dir={admin}", "write-tree"]
+        return Oid(self._door.run(self.layout.root, command).text.strip())
 
     def operations_in(self, worktree: Worktree) -> tuple[str, ...]:
         return links.operations_in(worktree.admin)
@@ -166,14 +207,7 @@ class WorktreeReads(HistoryReads):
         """Who has `ref` checked out now; asked afresh, not from the snapshot. Raises GitError or OSError."""
         if links.keeps_head_files(self.layout.common_dir):
             return links.heads_on(ref, self.layout.common_dir)
-        return tuple(r.path for r in self._list_worktrees() if r.branch == ref)
-
-    def _list_worktrees(self) -> tuple[Registration, ...]:
-        answer = self._door.run(self.layout.root, ["worktree", "list", "--porcelain", "-z"])
-        try:
-            return tuple(parse_worktree_list_porcelain(answer.records()))
-        except KeyError as error:
-            raise GitError(answer.argv, answer.code, f"worktree list not understood: {error}") from error
+        return tuple(r.path for r in self.list_registrations() if r.branch == ref)
 
     def _status(self, tree: Path, git_dir: Path, flags: list[str]) -> Look:
         command = [

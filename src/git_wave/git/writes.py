@@ -10,10 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from git_wave.git.door import Answer, Door
 from git_wave.git.history import MERGE_PINS
 from git_wave.git.layout import Layout
+from git_wave.git.links import Worktree
 from git_wave.git.patience import patiently
 from git_wave.git.worktrees import STATUS_PINS
 from git_wave.model.names import Oid, Ref, heads_ref
@@ -98,10 +100,35 @@ class Writes:
 
     # -- worktrees
 
-    def add_worktree(self, path: Path, branch: str) -> None:
-        """Check an existing branch out at a path where nothing stands. Raises GitError."""
+    def add_worktree(self, path: Path, branch: str, *, files: bool = True) -> None:
+        """Check an existing branch out at a path where nothing stands, or only register it. Raises GitError."""
+        flags = [] if files else ["--no-checkout"]
         with self._recorder.step("add_worktree", path=str(path), name=branch):
-            self._run(["worktree", "add", "--quiet", str(path), branch])
+            self._run(["worktree", "add", "--quiet", *flags, str(path), branch])
+
+    def fill_worktree(self, worktree: Worktree, files: Oid, index: Oid) -> None:
+        """Write the files of one commit into a worktree that has neither files nor an index, and index another.
+
+        Git refuses where a file stands in the way. Raises GitError.
+        """
+        with self._recorder.step("fill_worktree", path=str(worktree.path), files=files, index=index):
+            self._run(["read-tree", "-m", "-u", files], at=worktree)
+            if index != files:
+                self._run(["read-tree", "--reset", index], at=worktree)
+            self._run(["update-index", "-q", "--refresh"], ok=(0, 1), at=worktree)
+
+    def set_index(self, worktree: Worktree, commit: Oid, marked: Sequence[str]) -> None:
+        """Have a worktree's index hold what `commit` does; no file is touched. Raises GitError.
+
+        The `marked` paths lose their marks (assume-unchanged, skip-worktree): git would not replace them.
+        """
+        settings = {"core.hooksPath": os.devnull}
+        names = b"".join(os.fsencode(path) + b"\0" for path in marked)
+        with self._recorder.step("set_index", path=str(worktree.path), to=commit):
+            for mark in ("--no-assume-unchanged", "--no-skip-worktree") if names else ():
+                self._run(["update-index", mark, "-z", "--stdin"], stdin=names, settings=settings, at=worktree)
+            self._run(["read-tree", "--reset", commit], settings=settings, at=worktree)
+            self._run(["update-index", "-q", "--refresh"], ok=(0, 1), settings=settings, at=worktree)
 
     def create_worktree(self, path: Path, branch: str, lock_reason: str, timeout: float) -> None:
         """Check an existing branch out in a new worktree, hooks included. It is locked from the start.
@@ -121,8 +148,9 @@ class Writes:
         with self._recorder.step("take_back_worktree", path=str(path)):
             self._run(["worktree", "remove", "--force", "--force", str(path)])
 
-    def unlock_worktree(self, path: Path) -> None:
-        with self._recorder.step("unlock_worktree", path=str(path)):
+    def unlock_worktree(self, path: Path, **facts: Any) -> None:
+        """`facts` go on record: with `reason` and `since`, a run that is killed has its lock put back."""
+        with self._recorder.step("unlock_worktree", path=str(path), **facts):
             self._run(["worktree", "unlock", str(path)])
 
     def lock_worktree(self, path: Path, reason: str) -> None:
@@ -156,6 +184,21 @@ class Writes:
         names |= {f"{backup_prefix(wave_id)}heads/{branch}": tip for branch, tip in tips.items()}
         with self._recorder.step("back_up", refs=len(names)):
             self._update_refs([f"update {name}\0{oid}\0\0" for name, oid in names.items()])
+
+    def keep_commits(self, refs: Mapping[Ref, Oid]) -> None:
+        """Keep commits under refs of our own, all or none of them."""
+        with self._recorder.step("back_up", refs=len(refs)):
+            self._update_refs([f"update {ref}\0{oid}\0\0" for ref, oid in refs.items()])
+
+    def move_branch(self, branch: str, to: Oid, standing_at: Oid, keeping: Mapping[Ref, Oid]) -> None:
+        """Move a branch if it still stands at that commit, and keep other commits, in one transaction.
+
+        Raises GitError, also when it moved or a hook refused.
+        """
+        ref = heads_ref(branch)
+        with self._recorder.step("move_branch", ref=ref, to=to, standing_at=standing_at):
+            kept = [f"update {name}\0{oid}\0\0" for name, oid in keeping.items()]
+            self._update_refs([*kept, f"option no-deref\0update {ref}\0{to}\0{standing_at}\0"])
 
     def delete_branch(self, branch: str, standing_at: Oid, wave_id: str) -> None:
         """Delete a branch if it still stands at that commit, which is kept under a ref of our own, in one
@@ -207,12 +250,15 @@ class Writes:
         ok: Sequence[int] = (0,),
         stdin: bytes = b"",
         settings: Mapping[str, str] = MappingProxyType({}),
+        at: Worktree | None = None,
     ) -> Answer:
-        """A change that takes a moment and is better finished than cut short."""
+        """A change that takes a moment and is better finished than cut short; `at` is where, if not here."""
         pins = {**QUIET_PINS, **settings}
+        where = at.path if at else self._layout.root
+        args = [f"--git-dir={at.admin}", f"--work-tree={at.path}", *args] if at else args
 
         def run() -> Answer:
-            return self._door.run(self._layout.root, args, ok=ok, settings=pins, stdin=stdin, shielded=True)
+            return self._door.run(where, args, ok=ok, settings=pins, stdin=stdin, shielded=True)
 
         return patiently(run, self.lock_patience)
 

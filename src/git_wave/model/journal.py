@@ -22,10 +22,20 @@ class Line(BaseModel):
 
 
 class Began(Line):
-    """The first line. `kind` is `wave` or `undo`; an undo names the wave or undo that it takes back."""
+    """The first line. An undo names the wave or undo that it takes back, a restore the discard.
+
+    `target` and `head` of a remove or reap are where the main worktree's HEAD was; neither moves it.
+    """
 
     event: Literal["began"]
-    kind: Literal["wave", "undo"]
+    kind: Literal[
+        "wave",
+        "undo",
+        "discard",
+        "restore",
+        "remove",
+        "reap",
+    ]
     id: str
     root: str
     target: str
@@ -35,6 +45,7 @@ class Began(Line):
     manifest: str | None = None
     entries: int = 0
     undoes: str | None = None
+    session: str | None = Field(None, description="the session whose agents' worktrees are reaped")
 
 
 class Intent(Line):

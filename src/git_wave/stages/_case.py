@@ -21,11 +21,13 @@ from git_wave.git.rehearsal import Rehearsal
 from git_wave.git.worktrees import IndexSurvey
 from git_wave.git.writes import Writes
 from git_wave.model.entry import Advice, Entry
+from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import Recorder, Unrecorded
 from git_wave.state.artifacts import Rescued, copy_artifact
 from git_wave.state.kept import keep
+from git_wave.state.kept_places import kept_dir, write_origin
 
 
 class Status(StrEnum):
@@ -75,7 +77,8 @@ class WaveTerms:
     """What is the same for every entry of one wave.
 
     `bases` gives the commit for each declared base name, `configured_branches` the branches that have a
-    section of their own in git's config, `merge_timeout` is in seconds.
+    section of their own in git's config, `merge_timeout` is in seconds. `regenerable` are directory names that a build
+    makes again besides the known ones.
     """
 
     wave_id: str
@@ -83,6 +86,8 @@ class WaveTerms:
     bases: Mapping[str, Oid | None]
     configured_branches: frozenset[str] = frozenset()
     earlier: EarlierWaves = field(default_factory=lambda: EarlierWaves(lambda: ()))
+    regenerable: frozenset[str] = frozenset()
+    ignored_output: IgnoredOutput = IgnoredOutput.KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +185,8 @@ class Hands:
     def keep(self, root: Path, path: str, place: Path) -> Path:
         """Move an ignored file to the kept place. Raises OSError."""
         with self.recorder.step("keep", path=path, place=str(place)):
+            if place.is_relative_to(kept_dir(self.home)):
+                write_origin(self.home, place, root)
             return keep(root, path, place)
 
 

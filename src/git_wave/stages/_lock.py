@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from git_wave.gates.lock import named_pids
 from git_wave.model.entry import Entry
 from git_wave.state.processes import is_dead, own_lineage
 
@@ -17,12 +18,11 @@ HARNESSES = re.compile(
     r"(claude(?:[ -]code)?|codex|cursor|gsd(?:-core)?|opencode|git-wave|trusty-mpm|multica|herdr)\b",
     re.IGNORECASE,
 )
-PID = re.compile(r"\bpid\b[\s:=#]*(\d+)", re.IGNORECASE)
 
 
 def is_harness_lock(reason: str, entry: Entry) -> bool:
     """Whether a lock with this reason may be taken off in order to remove the entry's worktree."""
-    if pids := [int(pid) for pid in PID.findall(reason)]:
+    if pids := named_pids(reason):
         return all(is_dead(pid) or pid in own_lineage() for pid in pids)
     if not reason or HARNESSES.search(reason):
         return True

@@ -1,81 +1,71 @@
 """Is anything uncommitted left in the worktree?
 
 `git status` with a user's settings is no proof of clean: it can leave out untracked files, files marked
-assume-unchanged or skip-worktree, commits that only a submodule holds, and operations that stand half-done.
+assume-unchanged or skip-worktree, commits that only a submodule holds, and operations that stand half-done. And where
+somebody is still at work, clean now is not clean in a moment. The gates ask all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Mapping
 
-from git_wave.git.links import BrokenLink, Worktree
-from git_wave.git.parse import Change, Look
+from git_wave.gates import Answer, Subject, Verb, Verdict, judge
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
-from git_wave.git.worktrees import IndexSurvey
-from git_wave.model.errors import GitError
-from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._absence import accept_absent
 from git_wave.stages._case import Case, Gate, Go, Step, Stop
-from git_wave.state.kept import sort_ignored
+from git_wave.stages._inspection import inspection_of
 
-UNCOMMITTED_FILE = ("??", "A.", "AM")
-"""How an uncommitted SUMMARY may show: untracked, staged, staged and then edited."""
+logger = logging.getLogger("git_wave.gates")
 
 
 def check(case: Case, reads: Reads) -> Step:
     if case.worktree is None:
         return Go(case)
-    try:
-        look = reads.worktree_look(case.worktree)
-        survey = reads.index_survey(case.worktree)
-        found = [*uncommitted(case, look), *beyond_status(case.worktree, survey, reads)]
-    except (OSError, GitError, BrokenLink) as error:
+    # One look at the processes before each merge: at the three links of each, which takes milliseconds.
+    subject = inspection_of(case, reads, full_census=False).subject(case.worktree.path, worktree=case.worktree)
+    verdict = judge(subject, Verb.WAVE)
+    note_warnings(verdict)
+    if verdict.unknown:
         if reads.presence(case.path) is not Presence.PRESENT:
             return accept_absent(case, reads, f"{case.path} went away while it was checked")
-        return Stop(case, Reason.DIRT_CHECK_FAILED, str(error))
+        return Stop(case, unknown_reason(verdict), lines_of(verdict.unknown))
+    return judged(case, subject, verdict)
+
+
+def judged(case: Case, subject: Subject, verdict: Verdict) -> Step:
+    look = subject.look
     if look.branch != case.entry.branch:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{case.path} is on {look.branch or 'no branch'}")
     if look.oid != case.tip:
         return Stop(case, Reason.BRANCH_MOVED, f"pinned at {case.tip}; the branch stands at {look.oid} now")
-    if found:
-        return Stop(case, Reason.WORKTREE_DIRTY, "\n".join(found))
-    return Go(case.knowing(look=look, survey=survey))
+    if verdict.against:
+        return Stop(case, blocked_reason(verdict), lines_of(verdict.against))
+    return Go(case.knowing(look=look, survey=subject.survey))
 
 
-def uncommitted(case: Case, look: Look) -> list[str]:
-    """What a look at the worktree shows, less the artifacts that are safe."""
-
-    def is_safe(change: Change) -> bool:
-        return change.code in UNCOMMITTED_FILE and change.path in case.rescued
-
-    return [f"{change.code.replace('.', ' ')} {shown(change.path)}" for change in look.changes if not is_safe(change)]
+def unknown_reason(verdict: Verdict) -> Reason:
+    return Reason.HOLDERS_CHECK_FAILED if set(verdict.unknown) == {"holders"} else Reason.DIRT_CHECK_FAILED
 
 
-def beyond_status(worktree: Worktree, survey: IndexSurvey, reads: Reads) -> Iterator[str]:
-    """What only a closer look shows. Raises GitError, OSError, BrokenLink."""
-    if survey.hidden:
-        yield from (f"hidden edit: {shown(path)}" for path in reads.hidden_edits(worktree, survey.hidden))
-    for repository in reads.unshared_submodules(worktree, survey.submodules):
-        yield f"submodule with commits that no remote has: {shown(repository)}"
-    for module in reads.checked_out(worktree, survey.submodules):
-        yield from inside_submodule(module, reads)
-    yield from (f"mounted inside: {shown(point)}" for point in reads.mounts_below(worktree))
-    yield from (f"another worktree inside: {shown(path)}" for path in reads.worktrees_below(worktree))
-    yield from (f"{operation} in progress" for operation in reads.operations_in(worktree))
-    yield from (f"ref of this worktree alone: {ref}" for ref in reads.private_refs(worktree))
+def blocked_reason(verdict: Verdict) -> Reason:
+    """Somebody at work explains everything else; and ignored files block only if nothing worse is found."""
+    if "holders" in verdict.against:
+        return Reason.WORKTREE_IN_USE
+    return Reason.IGNORED_OUTPUT_BLOCKS if set(verdict.against) == {"ignored_output"} else Reason.WORKTREE_DIRTY
 
 
-def inside_submodule(module: Worktree, reads: Reads) -> Iterator[str]:
-    """What goes with a submodule's files, which no status of the worktree tells: ignored files, hidden edits."""
-    for path in sort_ignored(module.path, reads.worktree_look(module).ignored).keep:
-        yield f"ignored in a submodule: {shown(str(module.path / path))}"
-    survey = reads.index_survey(module)
-    if survey.hidden:
-        yield from (f"hidden edit in a submodule: {shown(p)}" for p in reads.hidden_edits(module, survey.hidden))
-    for inner in reads.checked_out(module, survey.submodules):
-        yield from inside_submodule(inner, reads)
+def lines_of(answers: Mapping[str, Answer]) -> str:
+    """Every finding on a line, those that several gates share once."""
+    return "\n".join(dict.fromkeys(line for answer in answers.values() for line in answer.why))
+
+
+def note_warnings(verdict: Verdict) -> None:
+    """For the log alone: a process that hides itself is on most machines, and no entry's doing."""
+    for warning in verdict.warnings:
+        logger.debug("%s: %s", warning.code, warning.detail)
 
 
 STAGE = Gate("dirt", "Is anything uncommitted left in the worktree?", check)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+from git_wave.gates import Verb, Verdict, judge
 from git_wave.git.links import BrokenLink, Worktree
 from git_wave.git.parse import Look
 from git_wave.git.presence import Presence
@@ -22,10 +23,11 @@ from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._absence import LEFT_OVERS, accept_absent
 from git_wave.stages._case import Act, Case, Go, Hands, Status, Step, Stop
+from git_wave.stages._ignored import rehearse_ignored, set_ignored_aside, still_ignored
+from git_wave.stages._inspection import inspection_of
 from git_wave.stages._lock import is_harness_lock
-from git_wave.stages.dirt import beyond_status, uncommitted
+from git_wave.stages.dirt import lines_of
 from git_wave.state.artifacts import NotRescued, digest_of
-from git_wave.state.kept import kept_place, sort_ignored
 
 
 def perform(case: Case, reads: Reads, hands: Hands) -> Step:
@@ -51,12 +53,10 @@ def rehearse(case: Case, reads: Rehearsal) -> Step:
     try:
         if stop := locked_against(case, case.worktree.lock_reason()):
             return stop
-        sorting = sort_ignored(case.worktree.path, case.look.ignored)
+        dropped, warnings = rehearse_ignored(case, case.worktree, case.look, reads)
     except OSError as error:
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, str(error))
-    place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
-    warnings = [case.warning(Reason.IGNORED_OUTPUT_KEPT, str(place / path)) for path in sorting.keep]
-    return Go(case.knowing(dropped=sorting.dropped), tuple(warnings))
+    return Go(case.knowing(dropped=dropped), tuple(warnings))
 
 
 def take_worktree(case: Case, reads: Reads, hands: Hands) -> Step:
@@ -80,7 +80,7 @@ def clear(case: Case, worktree: Worktree, look: Look, reason: str | None, reads:
     warnings: list[Advice] = []
     try:
         dropped = set_ignored_aside(case, worktree, look, reads, hands, warnings)
-        if warnings:
+        if any(warning.code is Reason.IGNORED_OUTPUT_KEPT for warning in warnings):
             # Moving may have taken a while, and moved paths look different now.
             look = reads.worktree_look(worktree)
             if stop := not_as_merged(case, worktree, look, reads) or still_ignored(case, worktree, look):
@@ -98,13 +98,6 @@ def clear(case: Case, worktree: Worktree, look: Look, reason: str | None, reads:
         detail = f"git reported success, but {case.path} is still there"
         return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail, tuple(warnings))
     return Go(case.knowing(dropped=dropped), tuple(warnings))
-
-
-def still_ignored(case: Case, worktree: Worktree, look: Look) -> Stop | None:
-    """Ignored files that were written while others were moved."""
-    late = sort_ignored(worktree.path, unrescued(case, look)).keep
-    detail = "written while other files were kept:\n" + "\n".join(map(shown, late))
-    return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail) if late else None
 
 
 def not_removed(
@@ -147,20 +140,22 @@ def not_as_merged(case: Case, worktree: Worktree, look: Look, reads: Reads) -> S
     if (look.oid, look.branch) != (case.tip, case.entry.branch):
         where = f"{look.branch or 'no branch'} at {look.oid}"
         return Stop(case, Reason.BRANCH_MOVED, f"merged at {case.tip}; the worktree is on {where} now")
+    # Marks and submodules are few: where dirt saw none, the index is not listed once more.
+    known = {"worktree": worktree, "look": look, "survey": case.survey or IndexSurvey((), ())}
+    verdict = judge(inspection_of(case, reads, full_census=True).subject(worktree.path, **known), Verb.WAVE)
+    if "holders" in verdict.against:
+        return Stop(case, unknown_or_in_use(verdict), lines_of(verdict.against))
     try:
-        # Marks and submodules are few: where dirt saw none, the index is not listed once more.
-        survey = case.survey or IndexSurvey((), ())
-        late = [
-            *uncommitted(case, look),
-            *beyond_status(worktree, survey, reads),
-            *(shown(path) for path in case.rescued if written_again(case, worktree, path)),
-        ]
-    except (OSError, GitError, BrokenLink, NotRescued) as error:
-        late = [str(error)]
-    if late:
-        detail = "written after it was checked:\n" + "\n".join(late)
-        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, detail)
+        again = [shown(path) for path in case.rescued if written_again(case, worktree, path)]
+    except (OSError, NotRescued) as error:
+        again = [str(error)]
+    if late := "\n".join(filter(None, (lines_of(verdict.against), *again))):
+        return Stop(case, Reason.WORKTREE_REMOVE_FAILED, f"written after it was checked:\n{late}")
     return None
+
+
+def unknown_or_in_use(verdict: Verdict) -> Reason:
+    return Reason.HOLDERS_CHECK_FAILED if "holders" in verdict.unknown else Reason.WORKTREE_IN_USE
 
 
 def written_again(case: Case, worktree: Worktree, path: str) -> bool:
@@ -181,22 +176,6 @@ def relock(worktree: Worktree, reason: str | None, hands: Hands) -> None:
             hands.git.lock_worktree(worktree.path, reason)
     except (OSError, GitError):
         return
-
-
-def set_ignored_aside(
-    case: Case, worktree: Worktree, look: Look, reads: Reads, hands: Hands, warnings: list[Advice]
-) -> int:
-    """Carry ignored files that no build makes again to the kept place; the number of the others."""
-    place = kept_place(reads.layout.common_dir, case.terms.wave_id, case.entry.branch)
-    sorting = sort_ignored(worktree.path, unrescued(case, look))
-    for path in sorting.keep:
-        kept = hands.keep(worktree.path, path, place)
-        warnings.append(case.warning(Reason.IGNORED_OUTPUT_KEPT, str(kept), f"was {shown(path)}"))
-    return sorting.dropped
-
-
-def unrescued(case: Case, look: Look) -> list[str]:
-    return [path for path in look.ignored if path not in case.rescued]
 
 
 def gone_meanwhile(case: Case, reads: Reads, hands: Hands, why: str) -> Step:

@@ -142,3 +142,24 @@ def one_at_a_time(common_dir: Path, wait: float) -> Iterator[None]:
             yield
     except Timeout as error:
         raise TimeoutError(f"{home / 'worktrees.lock'} is held by another create") from error
+
+
+def list_live(common_dir: Path) -> list[Path]:
+    """Where worktrees are being made right now. Raises OSError, also when a record cannot be understood."""
+    home = directory(common_dir)
+    if not home.is_dir():
+        return []
+    from filelock import FileLock, Timeout
+
+    found = []
+    for path in sorted(home.glob("*.json")):
+        try:
+            with FileLock(path.with_suffix(".lock"), timeout=0):
+                continue
+        except Timeout:
+            intent = load_intent(path)
+        if intent is None and path.exists():
+            raise OSError(f"{path} cannot be understood")
+        if intent is not None:
+            found.append(Path(intent.path))
+    return found

@@ -142,6 +142,11 @@ class History:
         return next((event for event in self.events if event["event"] == "ended"), None)
 
     @property
+    def is_wave(self) -> bool:
+        """Whether it is a wave, or an undo of one; not a run about a single worktree."""
+        return self.began is not None and self.began["kind"] in ("wave", "undo")
+
+    @property
     def entries(self) -> tuple[Event, ...]:
         """How each entry ended; one that a crash cut short is not among them."""
         return tuple(event for event in self.events if event["event"] == "entry")
@@ -203,6 +208,13 @@ def list_histories(common_dir: Path) -> list[History]:
     except FileNotFoundError:
         return []
     return [load_history(path) for path in paths]
+
+
+def last_history(common_dir: Path) -> History | None:
+    """The newest journal. Raises OSError."""
+    paths = waves_dir(common_dir).glob("*.jsonl")
+    newest = max(paths, key=lambda path: path.stem, default=None)
+    return load_history(newest) if newest else None
 
 
 def new_wave_id(common_dir: Path, now: datetime) -> str:

@@ -66,11 +66,14 @@ class Sorting:
     dropped: int
 
 
-def sort_ignored(root: Path, ignored: Iterable[str]) -> Sorting:
-    """Sort git's ignored paths (a directory ends in a slash). Raises OSError when one cannot be looked into."""
+def sort_ignored(root: Path, ignored: Iterable[str], regenerable: frozenset[str] = frozenset()) -> Sorting:
+    """Sort git's ignored paths (a directory ends in a slash). Raises OSError when one cannot be looked into.
+
+    `regenerable` are names of directories that a build makes again, besides those known here.
+    """
     keep, dropped = [], 0
     for path in ignored:
-        count = files_below(root / path) if is_regenerable(path) else None
+        count = files_below(root / path) if is_regenerable(path, regenerable) else None
         if count is None:
             keep.append(path)
         else:
@@ -78,12 +81,12 @@ def sort_ignored(root: Path, ignored: Iterable[str]) -> Sorting:
     return Sorting(tuple(keep), dropped)
 
 
-def is_regenerable(path: str) -> bool:
+def is_regenerable(path: str, more: frozenset[str] = frozenset()) -> bool:
     *folders, name = path.rstrip("/").split("/")
     if path.endswith("/"):
         folders.append(name)
     made = REGENERABLE if path.endswith("/") else REGENERABLE - OUTPUT_NAMES
-    return not made.isdisjoint(folders) or name.endswith(REGENERABLE_FILES)
+    return not (made | more).isdisjoint(folders) or name.endswith(REGENERABLE_FILES)
 
 
 def files_below(path: Path) -> int | None:
@@ -100,6 +103,17 @@ def files_below(path: Path) -> int | None:
             return None
         count += len(files)
     return count
+
+
+def files_in(path: Path) -> int:
+    """How many files are there, repositories included. Raises OSError."""
+    if not path.is_dir() or path.is_symlink():
+        return 1
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    return sum(len(files) for _, _, files in os.walk(path, onerror=fail))
 
 
 def kept_place(common_dir: Path, wave_id: str, branch: str) -> Path:

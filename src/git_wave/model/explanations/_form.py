@@ -18,6 +18,10 @@ class Kind(StrEnum):
     HARNESS = "around a wave"
     CREATED = "created"
     CREATE = "create refused"
+    LIFECYCLE = "worktree verb"
+    KEPT = "worktree kept"
+    KEPT_FILES = "kept files"
+    RECLAIM = "reclaim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,5 +36,6 @@ class Explanation:
 
 
 LANDED, BLOCKED, WARNING = (Kind.LANDED,), (Kind.BLOCKED,), (Kind.WARNING,)
-REFUSED, RECORD, CREATE = (Kind.REFUSED,), (Kind.RECORD,), (Kind.CREATE,)
+REFUSED, RECORD = (Kind.REFUSED,), (Kind.RECORD,)
+CREATE, LIFECYCLE, BLOCKED_ANYWHERE = (Kind.CREATE,), (Kind.LIFECYCLE,), (Kind.BLOCKED, Kind.LIFECYCLE)
 RERUN = "Then run the same command again: what has landed stays landed."

@@ -42,17 +42,17 @@ CREATION: dict[Reason, Explanation] = {
         "Make a first commit.",
     ),
     Reason.BRANCH_EXISTS: Explanation(
-        CREATE,
+        (Kind.CREATE, Kind.LIFECYCLE),
         "",
         "There is a branch of that name already, or one that leaves no room for it (`a` and `a/b` cannot both be). It "
         "may be the work of an earlier agent, and was not touched.",
         "Land or discard what is on it, choose another `--branch`, or give `--unique`.",
     ),
     Reason.PATH_EXISTS: Explanation(
-        CREATE,
+        (Kind.CREATE, Kind.LIFECYCLE),
         "",
-        "Something stands where the worktree was to be made. It was not touched.",
-        "Choose another `--path`, or look at what stands there.",
+        "Something stands, or is registered, where the worktree was to be made or restored. It was not touched.",
+        "Choose another `--path`, or look at what stands there and move it away.",
     ),
     Reason.WORKTREE_ADD_FAILED: Explanation(
         CREATE,
@@ -81,7 +81,7 @@ CREATION: dict[Reason, Explanation] = {
         "Ignore what is build output, or raise `--max-untracked-files` and `--max-untracked-bytes`.",
     ),
     Reason.COMMIT_FAILED: Explanation(
-        CREATE,
+        (Kind.CREATE, Kind.LIFECYCLE),
         "",
         "A commit that was needed could not be made: signing is demanded and fails, the disk is full, a lock is held "
         "or a `reference-transaction` hook refused. Nothing is lost: a worktree that holds the only copy stays.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from git_wave.model.explanations._form import BLOCKED, LANDED, RERUN, WARNING, Explanation, Kind
+from git_wave.model.explanations._form import BLOCKED, BLOCKED_ANYWHERE, LANDED, RERUN, WARNING, Explanation, Kind
 from git_wave.model.reasons import Reason
 
 ENTRIES: dict[Reason, Explanation] = {
@@ -23,7 +23,7 @@ ENTRIES: dict[Reason, Explanation] = {
         "correct the entry, run again",
     ),
     Reason.BRANCH_MISMATCH: Explanation(
-        BLOCKED,
+        BLOCKED_ANYWHERE,
         "identity",
         "Git does not have the manifest's branch checked out in a worktree registered at this path, or the path "
         "could not be read. A clone, a symbolic link or a broken link file at the path counts as a mismatch, and a "
@@ -32,7 +32,7 @@ ENTRIES: dict[Reason, Explanation] = {
         "compare with `git worktree list`",
     ),
     Reason.MAIN_WORKTREE: Explanation(
-        BLOCKED,
+        BLOCKED_ANYWHERE,
         "identity",
         "The entry names the main worktree, or the very checkout that the wave lands into. It is never removed.",
         "Take the entry out of the manifest, or correct its path. " + RERUN,
@@ -79,7 +79,7 @@ ENTRIES: dict[Reason, Explanation] = {
         "settle the two files, run again",
     ),
     Reason.WORKTREE_DIRTY: Explanation(
-        BLOCKED,
+        BLOCKED_ANYWHERE,
         "dirt",
         "Something in the worktree is not committed: changed, staged, deleted or untracked files, edits hidden by "
         "assume-unchanged or skip-worktree, work that only a nested repository or submodule holds, or an operation "
@@ -88,7 +88,7 @@ ENTRIES: dict[Reason, Explanation] = {
         "commit or discard, run again",
     ),
     Reason.DIRT_CHECK_FAILED: Explanation(
-        BLOCKED,
+        BLOCKED_ANYWHERE,
         "dirt",
         "Git could not say whether anything in the worktree is uncommitted.",
         "Read git's words in `stderr`. " + RERUN,
@@ -127,23 +127,24 @@ ENTRIES: dict[Reason, Explanation] = {
         "switch back, run again",
     ),
     Reason.WORKTREE_REMOVE_FAILED: Explanation(
-        BLOCKED,
+        BLOCKED_ANYWHERE,
         "teardown",
-        "The branch is merged, but its worktree was not removed: something was written there after the check, it "
-        "came back after it was gone, its ignored files could not be kept, or git refused. The branch is kept too.",
-        "Look at what `stderr` lists, save it, and run the same command again.",
+        "The worktree was not removed, though in a wave its branch is merged: something was written there after the "
+        "check, it came back after it was gone, its ignored files could not be kept, or git refused. The branch is "
+        "kept too.",
+        "Look at what is listed, save it, and run the same command again.",
         "save what is listed, run again",
     ),
     Reason.WORKTREE_LOCKED: Explanation(
-        BLOCKED,
+        BLOCKED_ANYWHERE,
         "teardown",
-        "The branch is merged, but its worktree carries a lock that is not the harness's own, or that names a "
-        "process still alive. Worktree and branch are kept.",
+        "The worktree carries a lock that is not the harness's own, or that names a process still alive. Worktree and "
+        "branch are kept; in a wave the branch is merged.",
         "Ask whoever locked it; `git worktree unlock <path>` when it may go. " + RERUN,
         "unlock when it may go",
     ),
     Reason.BRANCH_MOVED: Explanation(
-        BLOCKED,
+        BLOCKED_ANYWHERE,
         "teardown",
         "The branch or its worktree no longer stands at the commit that was judged: somebody committed while the "
         "wave ran. `merge_commit` tells whether the earlier commits are merged; the late ones are on their branch, "
@@ -152,7 +153,7 @@ ENTRIES: dict[Reason, Explanation] = {
         "run again",
     ),
     Reason.BRANCH_DELETE_FAILED: Explanation(
-        WARNING,
+        (Kind.WARNING, Kind.LIFECYCLE),
         "teardown",
         "The branch is merged and its worktree is gone, but the branch itself could not be deleted.",
         "Delete it with `git branch -D <branch>` once you know why git refused.",

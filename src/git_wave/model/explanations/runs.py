@@ -79,10 +79,10 @@ RUNS: dict[Reason, Explanation] = {
         "finish or abort it, run again",
     ),
     Reason.DETACHED_HEAD: Explanation(
-        REFUSED,
+        (Kind.REFUSED, Kind.LIFECYCLE),
         "",
-        "The checkout is on no branch, so a merge would belong to none.",
-        "Switch to the branch that the wave should land into.",
+        "The checkout, or the worktree that was named, is on no branch, so a merge or commit would belong to none.",
+        "Switch to the branch that the wave should land into, or that the worktree's work is for.",
     ),
     Reason.UNBORN_HEAD: Explanation(
         REFUSED,
@@ -125,7 +125,8 @@ RUNS: dict[Reason, Explanation] = {
     Reason.WAVE_LOCKED: Explanation(
         REFUSED,
         "",
-        "Another wave, or an undo, is running in this repository. Its process, host and start are named.",
+        "Another run is at work in this repository: a wave, an undo, a discard or a restore. Its process, host and "
+        "start are named.",
         "Wait for it, or give `--wait SECONDS`. Nothing was touched.",
     ),
     Reason.STATE_UNWRITABLE: Explanation(
