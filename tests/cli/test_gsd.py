@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.calling import Answer, call, program
+from support.reclaim import dead_pid, lock
 from support.repo import put
 from support.world import World
 
@@ -142,6 +143,22 @@ def test_a_wave_that_is_blocked_or_unread_is_exit_1_with_gsds_keys(world: World)
         "manifest_read_failed",
         {"ok", "reason", "error"},
     )
+
+
+def test_orphans_are_reaped_or_skipped_in_gsds_words(world: World) -> None:
+    world.git("config", "wave.managedRoot", str(world.worktree_dir))
+    orphan, alive, unlocked = world.agent("orphan", {}), world.agent("alive", {}), world.agent("unlocked", {})
+    lock(world, orphan, f"{dead_pid()}")
+    lock(world, alive, f"{os.getpid()}")
+
+    answer = gsd("reap-orphans")
+
+    assert (answer.code, answer.doc["ok"], answer.doc["reaped"]) == (0, True, 1)
+    assert sorted(answer.doc["entries"], key=lambda entry: entry["path"]) == [
+        {"path": str(alive.path), "status": "skipped", "reason": "pid_alive"},
+        {"path": str(orphan.path), "status": "reaped", "reason": "pid_dead_and_merged"},
+    ]
+    assert (orphan.path.exists(), alive.path.exists(), unlocked.path.exists()) == (False, True, True)
 
 
 @pytest.mark.parametrize("words", [["query"], ["query", "state.load"], ["worktree"], ["worktree", "prune"]])

@@ -4,14 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from git_wave.cli import reaper
 from git_wave.harness.payload import LARGEST, payload_from
 from git_wave.model.errors import Refusal
+from git_wave.model.interrupts import Interrupts
 from git_wave.model.owner import Owner
 from git_wave.state.owner import load_owner, write_owner
 from support.calling import Answer, call, call_program
@@ -425,42 +428,200 @@ def test_a_file_that_cannot_be_copied_fails_the_hook_and_the_next_call_goes_on(h
     assert (Path(again.out.strip()) / "z.log").read_text() == "z"
 
 
-# -- SessionEnd
+def test_a_session_in_a_worktree_gets_others_beside_it_from_where_it_stands(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = harness.world
+    session = world.agent("session")
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(session.path))
+
+    path = Path(harness.says("WorktreeCreate").out.strip())
+
+    assert path == world.root / ".claude/worktrees/agent-a1b2c3d4"
+    assert world.git("rev-parse", "HEAD", cwd=path) == session.tip
+    manifest = json.loads((world.root / f".git/git-wave/sessions/{SESSION}.json").read_text())
+    assert manifest["orchestrator_root"] == str(session.path)
+
+
+# -- WorktreeRemove
+
+
+def made(harness: Harness, name: str = "agent-a1b2c3d4") -> Path:
+    return Path(harness.says("WorktreeCreate", name=name).out.strip())
+
+
+def test_a_worktree_that_is_gone_is_fine(harness: Harness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = str(harness.world.tmp / "gone")
+    assert harness.says("WorktreeRemove", worktree_path=gone).code == 0
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path / "nowhere"))
+    assert harness.says("WorktreeRemove", worktree_path=gone).code == 0
+
+
+@pytest.mark.parametrize("project", ["the checkout", "the worktree itself"])
+def test_a_worktree_is_removed_and_its_branch_stays_wherever_the_session_stands(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, project: str
+) -> None:
+    world = harness.world
+    path = made(harness)
+    tip = world.commit(path, write={"a.txt": "a"})
+    if project == "the worktree itself":
+        monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(path))
+        monkeypatch.chdir(path)
+
+    answer = harness.says("WorktreeRemove", worktree_path=str(path), cwd=str(path))
+
+    assert (answer.code, answer.out) == (0, ""), answer.err
+    assert not path.exists()
+    assert world.branches()["worktree-agent-a1b2c3d4"] == tip
+    assert list(world.worktrees()) == [str(world.root)]
+
+
+def test_work_that_would_be_lost_keeps_the_worktree(harness: Harness) -> None:
+    path = made(harness)
+    put(path / "draft.txt", "mine")
+
+    answer = harness.says("WorktreeRemove", worktree_path=str(path))
+
+    assert (answer.code, answer.out) == (1, "")
+    assert "worktree_dirty" in answer.err
+    assert (path / "draft.txt").read_text() == "mine"
+
+
+def test_a_copy_of_an_ignored_file_is_no_work_and_an_edited_one_is(harness: Harness) -> None:
+    world = harness.world
+    world.commit(write={".worktreeinclude": "*.env\n"})
+    put(world.root / "secret.env", "key")
+    same, edited = made(harness, "agent-same"), made(harness, "agent-edited")
+    put(edited / "secret.env", "another key")
+
+    assert harness.says("WorktreeRemove", worktree_path=str(same)).code == 0
+    assert harness.says("WorktreeRemove", worktree_path=str(edited)).code == 1
+
+    assert not same.exists()
+    assert (edited / "secret.env").read_text() == "another key"
+
+
+def test_what_is_not_ours_to_remove_is_refused(harness: Harness) -> None:
+    agent = harness.world.agent("a")
+
+    for path in (agent.path, harness.world.root, harness.world.tmp, Path("/"), harness.world.root / "docs"):
+        answer = harness.says("WorktreeRemove", worktree_path=str(path))
+        assert (answer.code, answer.out) == (1, "")
+    assert harness.world.untouched(agent)
+
+
+# -- SessionEnd, and the reaper
 
 
 def requests(world: World) -> list[dict[str, Any]]:
     return [json.loads(path.read_bytes()) for path in (world.root / ".git/git-wave/requests").glob("*.json")]
 
 
-def test_an_ended_session_is_on_record_and_the_hook_says_nothing(harness: Harness) -> None:
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Reapers that would have been started."""
+    found: list[list[str]] = []
+    monkeypatch.setattr(reaper, "start_detached", lambda argv, *_: found.append(argv))
+    return found
+
+
+def served(world: World) -> list[dict[str, Any]]:
+    """What the reaper does, without the wait for somebody to leave."""
+    return [sweep.as_json() for sweep in reaper.serve(world.root, Interrupts(), patience=0)]
+
+
+def test_an_ended_session_is_on_record_and_the_hook_says_nothing(harness: Harness, started: list[list[str]]) -> None:
     answer = harness.says("SessionEnd")
 
     assert (answer.code, answer.out, answer.err) == (0, "", "")
     (request,) = requests(harness.world)
     assert (request["session"], request["reason"]) == (SESSION, "prompt_input_exit")
+    assert [argv[1:] for argv in started] == [["-P", "-m", "git_wave.cli.reaper", str(harness.world.root)]]
 
 
 @pytest.mark.parametrize("reason", ["resume", "something_new"])
-def test_a_session_that_may_come_back_is_not_taken_for_ended(harness: Harness, reason: str) -> None:
+def test_a_session_that_may_come_back_is_not_taken_for_ended(
+    harness: Harness, started: list[list[str]], reason: str
+) -> None:
     assert harness.says("SessionEnd", reason=reason).code == 0
 
-    assert requests(harness.world) == []
+    assert (requests(harness.world), started) == ([], [])
 
 
-# -- WorktreeRemove
+def test_a_session_that_is_back_takes_its_request_back_and_has_the_others_served(
+    harness: Harness, started: list[list[str]]
+) -> None:
+    for session in (SESSION, "another"):
+        harness.says("SessionEnd", session_id=session)
+    started.clear()
+
+    told = harness.says("SessionStart", source="resume").out
+
+    assert [request["session"] for request in requests(harness.world)] == ["another"]
+    assert len(started) == 1
+    assert "1 ended sessions wait to be reaped" in told
 
 
-def test_a_worktree_that_is_gone_is_fine(harness: Harness) -> None:
-    assert harness.says("WorktreeRemove", worktree_path=str(harness.world.tmp / "gone")).code == 0
+def test_the_reaper_takes_what_nothing_would_be_lost_with_and_forgets_the_request(
+    harness: Harness, started: list[list[str]]
+) -> None:
+    world = harness.world
+    clean, dirty, other = (made(harness, f"agent-{name}") for name in ("clean", "dirty", "other"))
+    put(dirty / "draft.txt", "mine")
+    owned_by(world, other, parent="another")
+    harness.says("SessionEnd")
+
+    (told,) = served(world)
+
+    assert {one["worktree_path"]: one["outcome"] for one in told["worktrees"]} == {
+        str(clean): "removed", str(dirty): "kept",
+    }  # fmt: skip
+    assert (clean.exists(), dirty.exists(), other.exists()) == (False, True, True)
+    assert requests(world) == []
+    assert "worktree-agent-clean" in world.branches()
 
 
-def test_a_path_outside_the_store_is_refused(harness: Harness) -> None:
-    agent = harness.world.agent("a")
+def owned_by(world: World, path: Path, **facts: Any) -> None:
+    admin = Path(world.git("rev-parse", "--absolute-git-dir", cwd=path))
+    owner = load_owner(admin)
+    assert owner is not None
+    write_owner(admin, replace(owner, session=None, **facts))
 
-    for path in (agent.path, harness.world.root, harness.world.tmp, Path("/")):
-        answer = harness.says("WorktreeRemove", worktree_path=str(path))
-        assert (answer.code, answer.out) == (1, "")
-    assert harness.world.untouched(agent)
+
+def test_where_somebody_is_still_at_work_the_request_waits(harness: Harness, started: list[list[str]]) -> None:
+    world = harness.world
+    path = made(harness)
+    harness.says("SessionEnd")
+    with subprocess.Popen(["cat"], cwd=path, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL):
+        (told,) = served(world)
+        assert told["worktrees"][0]["reason"] == "worktree_in_use"
+        assert len(requests(world)) == 1
+
+    served(world)
+
+    assert not path.exists()
+    assert requests(world) == []
+
+
+def test_the_reaper_outlives_the_hook_that_starts_it(harness: Harness) -> None:
+    """Its log is a pipe here, whose end is the reaper's own."""
+    world = harness.world
+    path = made(harness)
+    log = world.root / ".git/git-wave/requests/reaper.log"
+    log.parent.mkdir(parents=True)
+    os.mkfifo(log)
+    put(world.root / "json.py", "raise SystemExit('what stands in the project was run')")
+    reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(reader, True)
+
+    with put(world.tmp / "stdin", json.dumps(RECORDED["SessionEnd"])).open() as stdin:
+        answer = call_program("git-wave", "hook", "SessionEnd", stdin=stdin, env=in_project(world))
+    with os.fdopen(reader) as stream:
+        (line,) = stream.read().splitlines()
+
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+    assert json.loads(line)["removed"] == 1
+    assert not path.exists()
 
 
 def test_the_end_of_a_session_does_not_wait_for_what_it_does_not_need() -> None:

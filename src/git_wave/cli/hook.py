@@ -154,11 +154,13 @@ def session_end(call: Call) -> None:
 
 
 def session_start(call: Call) -> str | None:
+    from git_wave.cli.reaper import session_is_back
     from git_wave.doctor.leftovers import leftovers_line
     from git_wave.git.reads import Reads
 
     if (repository := in_a_checkout(call)) is None:
         return None
+    session_is_back(repository.layout, call.payload.session_id)
     with Reads(repository.door, repository.layout) as reads:
         return leftovers_line(reads, call.payload.session_id)
 

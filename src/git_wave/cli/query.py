@@ -16,7 +16,7 @@ from typing import Any, cast
 import click
 
 from git_wave.cli.main import COMMANDS, load
-from git_wave.harness.gsd import VERBS, objection, prefix, translated, translated_line, verb_in
+from git_wave.harness.gsd import VERBS, exit_code, objection, prefix, translated, translated_line, verb_in
 from git_wave.report.plain import one_line
 
 VERBATIM = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
@@ -69,9 +69,12 @@ def call(verb: str, command: click.Command, name: str, flags: list[str]) -> int:
     argv = [*flags, "--format", "json"] if asks_form else flags
     with redirect_stdout(out), redirect_stderr(cast(Any, TranslatedStream(verb, sys.stderr))):
         code = command.main(args=argv, prog_name=name, standalone_mode=False)
+    code = code if isinstance(code, int) else 0
     if text := out.getvalue():
-        click.echo(json.dumps(translated(verb, json.loads(text)), indent=2))
-    return code if isinstance(code, int) else 0
+        document = translated(verb, json.loads(text))
+        click.echo(json.dumps(document, indent=2))
+        return exit_code(verb, code, document)
+    return code
 
 
 class TranslatedStream:

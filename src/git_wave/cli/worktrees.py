@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from git_wave.cli.create import run
 from git_wave.cli.repository import Repository
+from git_wave.gates.containment import managed_root
 from git_wave.git.links import BrokenLink
 from git_wave.git.presence import Presence, presence
 from git_wave.git.reads import Reads
 from git_wave.harness.payload import Payload
 from git_wave.lifecycle.include import copy_included
-from git_wave.lifecycle.plan import STORE, Order
-from git_wave.model.errors import Refusal
+from git_wave.lifecycle.plan import Order
+from git_wave.model.errors import Refusal, WaveError
 from git_wave.model.interrupts import Interrupts
 from git_wave.model.names import heads_ref
 from git_wave.model.reasons import Reason
+from git_wave.reclaim.remove import Removal
+from git_wave.reclaim.remove import remove as remove_worktree
+from git_wave.reclaim.yard import Place, main_layout, opened
 from git_wave.state.manifest_file import locked, write_document
 
 logger = logging.getLogger("git_wave.harness")
+LOCK_WAIT = 60.0
+"""Seconds for which a removal waits for a wave."""
 PLAIN_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -30,15 +37,17 @@ def made_or_reused(repository: Repository, payload: Payload, interrupts: Interru
     """The real path of the session's worktree of that name. Raises WaveError, GitError, OSError or Interrupted."""
     layout, name = repository.layout, payload.name or ""
     branch = branch_for(name, repository.settings.branch_pattern)
-    path = layout.root / STORE / name
+    home = home_of(repository)
+    path = managed_root(home, repository.settings.managed_root) / name
     with Reads(repository.door, layout) as reads:
         if not is_reusable(reads, path, branch):
             order = Order(
                 session_manifest(repository, payload.session_id),
                 name,
-                layout.root,
+                home,
                 path=str(path),
                 branch=branch,
+                base=reads.objects.commit("HEAD"),
                 unique=True,
                 session=payload.session_id,
                 parent=payload.session_id,
@@ -47,6 +56,12 @@ def made_or_reused(repository: Repository, payload: Payload, interrupts: Interru
         for included in copy_included(reads, path):
             logger.info("copied %s", included)
     return path.resolve(strict=True)
+
+
+def home_of(repository: Repository) -> Path:
+    """The main worktree, below which worktrees stand wherever the session is; its own checkout where that is bare."""
+    layout = main_layout(repository.door, repository.layout)
+    return repository.layout.root if layout.root == layout.common_dir else layout.root
 
 
 def branch_for(name: str, pattern: str) -> str:
@@ -86,11 +101,19 @@ def session_manifest(repository: Repository, session: str) -> Path:
 
 
 def remove(repository_of: Callable[[], Repository], path: Path) -> None:
-    """Remove a worktree unless work would be lost; never its branch. One that is gone is no error. Raises WaveError."""
+    """Remove a worktree unless work would be lost; never its branch. One that is gone is no error.
+
+    Raises WaveError, with the worktree left, or Interrupted.
+    """
     if presence(path) is Presence.GONE:
         return
     repository = repository_of()
-    store = repository.layout.root / STORE
-    if store not in path.resolve().parents:
-        raise Refusal(Reason.PATH_OUTSIDE_ROOT, f"{path} is not below {store}, where worktrees are made")
-    raise Refusal(Reason.WORKTREE_REMOVE_FAILED, f"{path} stays")
+    home = main_layout(repository.door, repository.layout)
+    # The session may have had its project in the very worktree; this process at least is not in it.
+    os.chdir(home.root)
+    removal = Removal(str(path))
+    place = Place(repository.door, home, repository.settings, home.root)
+    with opened(place, LOCK_WAIT, dry_run=False) as yard:
+        remove_worktree(removal, yard, preserve=False, dry_run=False)
+    if not removal.ok:
+        raise WaveError(removal.reason, removal.hint or f"{path} stays")

@@ -19,7 +19,6 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         "path_exists": "worktree_add_failed",
         "worktree_add_timed_out": "git_timeout",
     },
-    "reap-orphans": {},
 }
 NEEDED = {"--agent-id": "agent_id", "--path": "path", "--branch": "branch", "--base": "base"}
 """The flags that gsd's `create` needs, by the names of our parameters; ours has defaults for most."""
@@ -57,11 +56,34 @@ def objection(verb: str, given: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def translated(verb: str, document: dict[str, Any]) -> dict[str, Any]:
     """A document of ours with gsd's reason in it; ours stays beside it as `wave_reason` where the two differ."""
+    if verb == "reap-orphans":
+        return reaped(document)
     ours = document.get("reason")
     theirs = REASONS.get(verb, {}).get(str(ours), ours)
     if theirs == ours:
         return document
     return {**document, "reason": theirs, "wave_reason": ours}
+
+
+def reaped(document: dict[str, Any]) -> dict[str, Any]:
+    """What gsd's `reap-orphans` says of the same: each worktree reaped or skipped. A refusal is ours alone."""
+    if document.get("reason") not in ("ok", "reap_incomplete"):
+        return document
+    entries = [
+        {
+            "path": one["worktree_path"],
+            "status": "reaped" if one["outcome"] == "removed" else "skipped",
+            "reason": one["reason"],
+        }
+        for one in document["worktrees"]
+    ]
+    count = sum(entry["status"] == "reaped" for entry in entries)
+    return {**document, "ok": True, "reaped": count, "entries": entries}
+
+
+def exit_code(verb: str, code: int, document: Mapping[str, Any]) -> int:
+    """gsd's `reap-orphans` is well when it has looked at all, whatever it skipped."""
+    return 0 if verb == "reap-orphans" and document["ok"] else code
 
 
 def translated_line(verb: str, line: str) -> str:
