@@ -132,7 +132,7 @@ def ending(intent: Mapping[str, Any], end: Mapping[str, Any] | None) -> str:
 def gc(root: Path | None, older_than: str, dry_run: bool) -> int:
     """Expire the backups and journals of old waves. Nothing else ever does.
 
-    Kept files (`git wave kept`) are left alone; `files_left_alone` names them.
+    Kept files (`git wave kept`) are left alone; where there are any, `files_left_alone` names them.
     """
     try:
         age = parse_age(older_than)
@@ -146,8 +146,8 @@ def gc(root: Path | None, older_than: str, dry_run: bool) -> int:
         return refused(error)
     except OSError as error:
         return refused(WaveError(Reason.KEPT_UNREADABLE, str(error)))
-    told = {"ok": True, "reason": Reason.OK, "expired": expired, "kept": kept, "files_left_alone": files}
-    click.echo(json.dumps(told, indent=2))
+    told = {"ok": True, "reason": Reason.OK, "expired": expired, "kept": kept}
+    click.echo(json.dumps({**told, **({"files_left_alone": files} if files else {})}, indent=2))
     return 0
 
 
