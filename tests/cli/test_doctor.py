@@ -130,13 +130,14 @@ def test_leftovers_are_told_with_what_to_do(world: World) -> None:
     home = world.root / ".git/git-wave"
     put(home / "creating/one.json", "{}")
     put(home / "tmp/rescue-1", "")
+    put(home / "requests/1.json", json.dumps({"v": 1, "session": "s", "reason": "other", "at": "then"}))
     put(home / "kept/20260101T000000000000Z/agent-a/model.bin", "x" * 2048)
     put(home / "holder.json", json.dumps({"pid": 2**22 - 1, "host": os.uname().nodename, "since": "then"}))
 
     found = doctor(world.root)
 
-    assert {name: found[name][0]["status"] for name in ("creates", "scratch", "lock", "kept output")} == {
-        "creates": "warning", "scratch": "warning", "lock": "warning", "kept output": "ok",
+    assert {name: found[name][0]["status"] for name in ("creates", "sessions", "scratch", "lock", "kept output")} == {
+        "creates": "warning", "sessions": "warning", "scratch": "warning", "lock": "warning", "kept output": "ok",
     }  # fmt: skip
     assert "of 1 runs, 2 KiB" in found["kept output"][0]["detail"]
 

@@ -35,7 +35,7 @@ RECORDED: dict[str, dict[str, Any]] = {
         "stop_hook_active": False,
         "agent_id": "a1b2c3d4e5f6",
         "agent_type": "Explore",
-        "agent_transcript_path": "/home/user/.claude/projects/x/subagents/agent-a1b2c3d4e5f6.jsonl",
+        "agent_transcript_path": "/home/user/.claude/projects/x/agents/agent-a1b2c3d4e5f6.jsonl",
         "last_assistant_message": "done — ✅\n",
     },
     "SessionEnd": {**COMMON, "hook_event_name": "SessionEnd", "reason": "prompt_input_exit"},

@@ -136,7 +136,7 @@ def worktree_remove(call: Call) -> None:
     remove(call.repository, Path(call.payload.worktree_path or ""))
 
 
-def subagent_stop(call: Call) -> None:
+def agent_stopped(call: Call) -> None:
     """A turn may go on: nothing is finished, nothing is removed."""
     from git_wave.git.reads import Reads
     from git_wave.harness.seen import note_seen
@@ -168,7 +168,7 @@ def session_start(call: Call) -> str | None:
 ANSWERS: dict[str, Callable[[Call], str | None]] = {
     "WorktreeCreate": worktree_create,
     "WorktreeRemove": worktree_remove,
-    "SubagentStop": subagent_stop,
+    "SubagentStop": agent_stopped,
     "SessionEnd": session_end,
     "SessionStart": session_start,
 }

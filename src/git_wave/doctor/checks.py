@@ -59,6 +59,7 @@ def checkout_checks(reads: Reads, layout: Layout, now: datetime) -> Iterator[Che
     yield from made("lock", lambda: leftovers.check_lock(common_dir))
     yield from made("journals", lambda: leftovers.check_journals(common_dir))
     yield from made("creates", lambda: leftovers.check_creates(common_dir))
+    yield from made("sessions", lambda: leftovers.check_requests(common_dir))
     yield from made("scratch", lambda: leftovers.check_scratch(common_dir))
     yield from made("kept output", lambda: leftovers.check_kept(common_dir))
     yield from made("backups", lambda: leftovers.check_backups(reads, now))

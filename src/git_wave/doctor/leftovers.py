@@ -78,6 +78,16 @@ def check_creates(common_dir: Path) -> Iterator[Check]:
         yield ok("creates", "none unfinished")
 
 
+def check_requests(common_dir: Path) -> Iterator[Check]:
+    """Sessions that have ended and whose worktrees are still to be reaped."""
+    waiting = [request.session for request in list_requests(common_dir)]
+    if waiting:
+        advice = "The next session that starts has it done; `git wave reap --session <session>` does it now."
+        yield warning("sessions", f"ended, and still to be reaped: {some(waiting)}", advice)
+    else:
+        yield ok("sessions", "none waits to be reaped")
+
+
 def check_scratch(common_dir: Path) -> Iterator[Check]:
     if left := names_in(home(common_dir) / "tmp"):
         where = home(common_dir) / "tmp"
@@ -92,7 +102,7 @@ def check_kept(common_dir: Path) -> Iterator[Check]:
         yield ok("kept output", "none")
         return
     size = size_below(place)
-    yield ok("kept output", f"of {len(runs)} runs, {size}, in {place}; it goes when you delete it")
+    yield ok("kept output", f"of {len(runs)} runs, {size}, in {place}; `git wave kept` manages it")
 
 
 @dataclass(frozen=True, slots=True)
