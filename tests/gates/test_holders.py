@@ -269,3 +269,15 @@ def test_only_a_pid_is_kept_of_a_process(tree: Path) -> None:
         (hold,) = take_census([tree]).holds[tree]
 
     assert set(hold.__slots__) == {"pid", "how", "path"}
+
+
+def test_a_visitor_who_leaves_in_time_is_nobody_who_works_there(tmp_path: Path) -> None:
+    with running(["sh", "-c", "echo ready; sleep 0.2"], tmp_path, says_ready=True):
+        assert take_census([tmp_path], patience=60).holds == {}
+
+
+def test_whoever_stays_longer_than_that_counts(tmp_path: Path) -> None:
+    with standing_in(tmp_path) as pid:
+        (hold,) = take_census([tmp_path], patience=0.1).holds[tmp_path]
+
+    assert (hold.pid, hold.how) == (pid, "working directory")

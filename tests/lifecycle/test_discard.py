@@ -347,9 +347,9 @@ def test_a_branch_made_anew_after_a_discard_is_not_taken(one: One) -> None:
 # -- git killed, or failing, in the middle of a removal
 
 DELETED = {
-    "the link file and some files": "rm -rf .git LICENSE new src/app.py setup.cfg",
     "nothing but what was untracked": "rm -rf new moved.cfg link odd*",
     "all but the directory": "find . -mindepth 1 -delete",
+    "the link file and some files": "rm -rf .git LICENSE new src/app.py setup.cfg",
     "the directory too": 'rm -rf "$PWD"',
 }
 
@@ -363,6 +363,7 @@ def cut_short(one: One, shim: Shim, deleting: str) -> None:
     calm(shim)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", DELETED)
 def test_a_removal_cut_short_is_finished_and_all_comes_back(one: One, shim: Shim, what: str) -> None:
     files = leave(one)
@@ -422,13 +423,21 @@ def test_the_log_tells_discard_and_restore_and_undo_leaves_them_alone(one: One) 
 
 def test_a_discard_is_no_proof_that_a_branch_landed(world: World) -> None:
     one = build_one(world, work=True)
-    put(one.agent.path / "run.log", "output\n")
     one.call("discard", "--force")
 
     run = world.wave(one.agent)
 
     assert run.outcome() == ("blocked", "branch_mismatch")
-    assert run.codes() == []
+
+
+def test_what_a_discard_kept_is_no_business_of_a_later_wave(one: One) -> None:
+    put(one.agent.path / "run.log", "output\n")
+    one.call("discard")
+    again = one.world.agent("one")
+
+    run = one.world.wave(again)
+
+    assert (run.outcome(), run.codes()) == (("merged_removed", "ok"), [])
 
 
 def test_backups_go_with_gc_and_not_before(one: One) -> None:

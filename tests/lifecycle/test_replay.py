@@ -163,6 +163,22 @@ def test_more_sidecars_can_be_named(world: World) -> None:
     assert world.git("diff", "--name-only", made.base, str(made.baseline)) == "cache/y"
 
 
+@pytest.mark.parametrize("folder", ["", "plans/"])
+def test_the_manifest_is_never_replayed_and_does_not_stand_in_the_waves_way(world: World, folder: str) -> None:
+    """Nor is the lock beside it: both are ours, and change with every agent that is recorded."""
+    put(world.root / f"{folder}wave.json", '{"worktrees": []}')
+    edit("new.txt")(world)
+    flags = ["--replay-dirty", f"--manifest={world.root / folder / 'wave.json'}"]
+
+    made = [created(world, *flags, agent=name) for name in ("a1", "a2")]
+
+    for one in made:
+        assert world.git("diff", "--name-only", one.base, str(one.baseline)) == "new.txt"
+    (world.root / "new.txt").unlink()
+    run = world.wave(world.root / folder / "wave.json")
+    assert (run.code, [entry["status"] for entry in run.entries]) == (0, ["merged_removed"] * 2), run.doc
+
+
 def test_other_worktrees_in_the_checkout_are_not_replayed(world: World) -> None:
     world.agent("peer", path=world.root / "lanes/peer")
     world.agent("second", path=world.root / ".claude/worktrees/second")
@@ -386,6 +402,18 @@ def test_after_a_stash_the_wave_lands_exactly_the_users_edits_and_the_agents(wor
     assert {path: (kind, bits & 0o100, data) for path, (kind, bits, data) in after.items()} == {
         path: (kind, bits & 0o100, data) for path, (kind, bits, data) in seen.items()
     }
+
+
+def test_agents_that_all_have_the_users_edits_land_in_one_wave(world: World) -> None:
+    both(edit("LICENSE"), edit("new.txt"), gone("setup.cfg"), moved("src/app.py", "src/main.py"))(world)
+    for name in ("a1", "a2", "a3"):
+        made = created(world, "--replay-dirty", agent=name)
+        world.commit(made.path, {f"{name}.txt": "x\n"})
+    world.git("stash", "-u", "-q", "--", ":!.claude")
+
+    run = world.wave(world.tmp / "wave.json")
+
+    assert (run.code, [entry["status"] for entry in run.entries]) == (0, ["merged_removed"] * 3), run.doc
 
 
 def test_edits_that_were_not_stashed_stay_and_block(world: World) -> None:

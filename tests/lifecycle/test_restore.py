@@ -34,26 +34,22 @@ def test_everything_comes_back_by_every_name(one: One) -> None:
     put(one.agent.path / "run.log", "output\n")
     put(one.agent.path / "logs/deep.log", "more output\n")
     owner = {"v": 1, "agent_id": one.agent.id, "branch": one.agent.branch, "recorded_at": "2026-01-01T00:00:00Z"}
-    one.call("discard", "--dry-run")
     (one.admin / "git-wave-owner.json").write_text(json.dumps({**owner, "session": "s", "last_seen": None}))
     before = standing(one)
 
-    for name in ("id", "backup", "wip", "commit"):
-        told = one.call("discard", "--force").doc
-        assert one.is_gone()
-        answer = one.restore(told["wip"]["ref" if name == "wip" else name] if name in ("wip", "commit") else told[name])
+    told = one.call("discard", "--force").doc
+    assert one.is_gone()
 
-        assert (answer.code, answer.doc["ok"], answer.doc["reason"]) == (0, True, "restored"), answer
-        assert (answer.doc["wip_applied"], answer.doc["entry_recorded"]) == (True, True)
-        after = standing(one)
-        assert json.loads(after.pop("owner")) == {
-            **json.loads(before["owner"]),
-            "parent": None,
-            "manifest": None,
-            "base": None,
-            "baseline": None,
-        }
-        assert after == {name: value for name, value in before.items() if name != "owner"}
+    answer = one.restore(told["wip"]["commit"])
+
+    assert (answer.code, answer.doc["ok"], answer.doc["reason"]) == (0, True, "restored"), answer
+    assert (answer.doc["wip_applied"], answer.doc["entry_recorded"]) == (True, True)
+    after = standing(one)
+    nothing = dict.fromkeys(("parent", "manifest", "base", "baseline"))
+    assert json.loads(after.pop("owner")) == {**json.loads(before.pop("owner")), **nothing}
+    assert after == before
+    for name in (told["id"], told["backup"], told["wip"]["ref"]):
+        assert one.restore(name).doc["reason"] == "already_restored"
     assert files.items() <= files_below(one.agent.path).items()
     assert one.world.fsck() == ""
 

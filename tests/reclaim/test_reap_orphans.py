@@ -146,3 +146,12 @@ def test_an_orphan_outside_the_managed_root_is_kept(yard: World) -> None:
 
     assert fates(reap_orphans()) == {"one": ("kept", "outside_managed_root")}
     assert untouched(yard, agent)
+
+
+def test_a_lock_that_came_off_although_git_said_no_is_put_back(yard: World, shim: Shim) -> None:
+    agent = orphan(yard)
+    shim.rules.append('if [ "$sub" = worktree ] && has unlock "$@"; then "$real" "$@"; exit 128; fi\n')
+    shim.install()
+
+    assert fates(reap_orphans()) == {"one": ("kept", "remove_failed")}
+    assert (admin(yard, agent) / "locked").exists()

@@ -38,8 +38,9 @@ def command(
     Refused when the branch holds commits beyond its base or baseline, or the worktree anything uncommitted, unless
     --force is given. `git wave restore` with the ref that is printed brings all of it back.
     """
-    from git_wave.lifecycle.discard import Discarded, discard, workshop
+    from git_wave.lifecycle.discard import Discarded, discard
     from git_wave.lifecycle.subject import home_of
+    from git_wave.lifecycle.workshop import workshop
 
     named = named_from(path, manifest, agent_id)
     outcome = Discarded()

@@ -25,8 +25,8 @@ def command(ref: str, root: Path | None, wait: float, output: str) -> int:
     REF is what `git wave discard` printed: a backup ref, the id of the run, or the commit of uncommitted work.
     """
     from git_wave.cli.repository import here, open_repository
-    from git_wave.lifecycle.discard import workshop
     from git_wave.lifecycle.restore import Restored, restore
+    from git_wave.lifecycle.workshop import workshop
 
     outcome = Restored()
 

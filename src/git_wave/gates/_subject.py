@@ -42,7 +42,7 @@ class Terms:
     `managed_root` is where worktrees must be, None for anywhere. `claims` are the paths that something else is known
     to use, each with who; None when that could not be found out. `safe` are uncommitted paths that are safe elsewhere.
     `regenerable` are directory names that a build makes again, besides the known ones. `full_census` looks at open
-    and mapped files as well. `now` is with a time zone.
+    and mapped files as well, and `patience` is how many seconds somebody may take to leave. `now` is with a time zone.
     """
 
     managed_root: Path | None = None
@@ -52,6 +52,7 @@ class Terms:
     regenerable: frozenset[str] = frozenset()
     ignored_blocks: bool = True
     full_census: bool = True
+    patience: float = 0.0
     now: datetime | None = None
 
 
@@ -91,7 +92,7 @@ class Inspection:
 
     @asked_once
     def census(self) -> Census:
-        return take_census(self.trees, full=self.terms.full_census)
+        return take_census(self.trees, full=self.terms.full_census, patience=self.terms.patience)
 
     @asked_once
     def owners(self) -> Mapping[Path, Owner | UnreadableOwner]:
@@ -184,7 +185,7 @@ class Subject:
         """The pass's own look at the processes, or one for this worktree alone where the pass does not cover it."""
         if self.path in self.inspection.trees:
             return self.inspection.census
-        return take_census([self.path], full=self.terms.full_census)
+        return take_census([self.path], full=self.terms.full_census, patience=self.terms.patience)
 
 
 @dataclass(frozen=True, slots=True)

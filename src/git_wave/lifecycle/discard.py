@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from git_wave.git.door import Door
-from git_wave.git.layout import Layout
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
-from git_wave.git.snapshots import Snapshots
 from git_wave.lifecycle.committing import READ_ERRORS, State
 from git_wave.lifecycle.entries import has_entry, require_writable
 from git_wave.lifecycle.gates import (
@@ -24,7 +20,7 @@ from git_wave.lifecycle.gates import (
     require_unlocked,
     sorted_ignored,
 )
-from git_wave.lifecycle.records import Past, Record, kept_at, list_pasts
+from git_wave.lifecycle.records import Past, Record, kept_at
 from git_wave.lifecycle.removing import Files, Removal, save_files, telling, wip_commit
 from git_wave.lifecycle.subject import (
     Claim,
@@ -36,46 +32,17 @@ from git_wave.lifecycle.subject import (
     real_but_last,
     require_namespace,
 )
+from git_wave.lifecycle.workshop import Workshop
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, Refusal, WaveError
 from git_wave.model.names import Oid
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
-from git_wave.running import Run, locked_run
-from git_wave.settings import Settings
-from git_wave.state.journal import History, list_histories
+from git_wave.running import Run
 from git_wave.state.kept import kept_place
 
 LEFT_OVERS = "git has let go of the worktree; delete what is left of its files yourself, and run the same again"
 DONE = (Reason.DISCARDED, Reason.ALREADY_DISCARDED, Reason.WOULD_DISCARD, Reason.DROPPED_EMPTY)
-
-
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """What a discard or a restore works with. Histories, and the discards in them, are in order, oldest first."""
-
-    run: Run
-    snapshots: Snapshots
-    settings: Settings
-    histories: tuple[History, ...]
-    pasts: tuple[Past, ...]
-
-    @property
-    def reads(self) -> Reads:
-        return self.run.reads
-
-
-@contextmanager
-def workshop(
-    door: Door, layout: Layout, settings: Settings, wait: float, *, dry_run: bool = False
-) -> Iterator[Workshop]:
-    """Hold the wave lock for a run about one worktree, which must not be the layout's root. Raises WaveError."""
-    with locked_run(door, layout, settings, wait, dry_run=dry_run) as run:
-        try:
-            histories = tuple(list_histories(layout.common_dir))
-        except OSError as error:
-            raise Refusal(Reason.STATE_UNWRITABLE, str(error)) from error
-        yield Workshop(run, Snapshots(door, layout), settings, histories, list_pasts(histories))
 
 
 @dataclass(slots=True)

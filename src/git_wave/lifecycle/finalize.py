@@ -15,9 +15,10 @@ from git_wave.git.reads import Reads
 from git_wave.git.snapshots import Snapshots
 from git_wave.git.writes import Writes, backup_prefix
 from git_wave.lifecycle.committing import Commission, Tools, commit_everything
-from git_wave.lifecycle.discard import Discarded, discard, workshop
+from git_wave.lifecycle.discard import Discarded, discard
 from git_wave.lifecycle.records import Record
 from git_wave.lifecycle.subject import Named, Subject, find_claim, find_subject, home_layout, place_of, work_of
+from git_wave.lifecycle.workshop import workshop
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, Refusal, WaveError
 from git_wave.model.names import Oid, Ref

@@ -15,10 +15,10 @@ from typing import Any
 from git_wave.git.links import BrokenLink, Worktree
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
-from git_wave.lifecycle.discard import Workshop
 from git_wave.lifecycle.entries import put_back_entry
 from git_wave.lifecycle.records import Past, Record, is_restore, kept_at
 from git_wave.lifecycle.removing import telling
+from git_wave.lifecycle.workshop import Workshop
 from git_wave.model.entry import Advice
 from git_wave.model.errors import Refusal, WaveError
 from git_wave.model.owner import Owner

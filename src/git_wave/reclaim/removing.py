@@ -51,7 +51,9 @@ def take_away(subject: Subject, run: Run, fate: Fate) -> None:
     begun = False
     try:
         require_same(worktree, reads)
-        lock = unlock(worktree, run)
+        lock = idle_lock(worktree)
+        if lock is not None:
+            run.hands.git.unlock_worktree(path, reason=lock.reason, since=lock.since)
         begun = True
         run.hands.git.remove_worktree(path, tip)
     except UNANSWERED as error:
@@ -74,17 +76,18 @@ def require_same(worktree: Worktree, reads: Reads) -> None:
             raise BrokenLink(f"{place} cannot be written to")
 
 
-def unlock(worktree: Worktree, run: Run) -> Lock | None:
-    """Take off a lock whose owners are dead; the gates have said that it is old enough. Raises OSError or GitError."""
+def idle_lock(worktree: Worktree) -> Lock | None:
+    """The lock on it, whose owners must be dead; the gates have said that it is old enough.
+
+    Raises BrokenLink for any other lock, or OSError.
+    """
     reason = worktree.lock_reason()
     if reason is None:
         return None
     pids = named_pids(reason)
     if not pids or not all(map(is_dead, pids)):
         raise BrokenLink(f"locked: {shown(reason)}")
-    lock = Lock(reason, worktree.locked_since())
-    run.hands.git.unlock_worktree(worktree.path, reason=lock.reason, since=lock.since)
-    return lock
+    return Lock(reason, worktree.locked_since())
 
 
 def relock(worktree: Worktree, lock: Lock | None, run: Run) -> None:

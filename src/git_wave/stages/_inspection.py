@@ -8,11 +8,16 @@ from git_wave.model.ignored import IgnoredOutput
 from git_wave.stages._case import Case
 
 
+VISIT = 0.5
+"""Seconds that a visitor, an editor's `git status` for example, may take to leave before an entry is blocked."""
+
+
 def inspection_of(case: Case, reads: Reads, *, full_census: bool) -> Inspection:
     terms = Terms(
         safe=frozenset(case.rescued),
         regenerable=case.terms.regenerable,
         ignored_blocks=case.terms.ignored_output is IgnoredOutput.BLOCK,
         full_census=full_census,
+        patience=VISIT,
     )
     return Inspection(reads, terms)

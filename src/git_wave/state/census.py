@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 PROC = "/proc"
 DELETED = " (deleted)"
 GONE = (FileNotFoundError, ProcessLookupError)
+PAUSE = 0.05
 DEEPEST = 256
 """How many directories up a working directory is followed."""
 
@@ -44,8 +46,12 @@ class Census:
     problem: str = ""
 
 
-def take_census(trees: Iterable[Path], *, full: bool = True) -> Census:
-    """Look at every process but this one. `full` looks at open and mapped files too."""
+def take_census(trees: Iterable[Path], *, full: bool = True, patience: float = 0.0) -> Census:
+    """Look at every process but this one. `full` looks at open and mapped files too.
+
+    Whoever is found is looked at again for up to `patience` seconds, and does not count when he has left by then: an
+    editor that asks git for a status is in the tree for a moment, and no one who works there.
+    """
     import psutil  # only for this
 
     try:
@@ -55,16 +61,26 @@ def take_census(trees: Iterable[Path], *, full: bool = True) -> Census:
         return Census(problem=f"the processes cannot be listed: {error}")
     if not sees_itself(pids):
         return Census(problem="the list of processes does not show this one, so it proves nothing")
+    holds, unreadable = look_at(set(pids) - {os.getpid()}, lookup, full)
+    deadline = time.monotonic() + patience
+    while holds and time.monotonic() < deadline:
+        time.sleep(PAUSE)
+        holds, _ = look_at({pid for found in holds.values() for pid in found}, lookup, full)
+    return Census({tree: tuple(found.values()) for tree, found in holds.items()}, lookup.blind, tuple(unreadable))
+
+
+def look_at(pids: Iterable[int], lookup: Trees, full: bool) -> tuple[dict[Path, dict[int, Hold]], list[int]]:
+    """Which of these processes are in which tree, and those that could not be looked into."""
     look = look_in_proc if has_proc() else look_by_psutil
     holds: dict[Path, dict[int, Hold]] = {}
     unreadable = []
-    for pid in sorted(set(pids) - {os.getpid()}):
+    for pid in sorted(pids):
         try:
             for hold, tree in look(pid, lookup, full):
                 holds.setdefault(tree, {}).setdefault(pid, hold)
         except PermissionError:
             unreadable.append(pid)
-    return Census({tree: tuple(found.values()) for tree, found in holds.items()}, lookup.blind, tuple(unreadable))
+    return holds, unreadable
 
 
 class Trees:
