@@ -7,7 +7,6 @@ from git_wave.git.reads import Reads
 from git_wave.model.ignored import IgnoredOutput
 from git_wave.stages._case import Case
 
-
 VISIT = 0.5
 """Seconds that a visitor, an editor's `git status` for example, may take to leave before an entry is blocked."""
 
