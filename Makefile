@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) + 1)')
 
-.PHONY: demo test test-deep lint types layers check bench generate clean
+.PHONY: demo test test-deep lint types layers check bench generate dist clean
 
 $(READY): pyproject.toml src/git_wave/__init__.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "git-wave needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -40,12 +40,16 @@ bench: $(READY)
 	$(BIN)/python tests/bench/bench_holders.py
 	$(BIN)/python tests/bench/bench_list.py
 
-# Everything in the tree that is made from the code: schemas and the list of reasons.
+# Everything in the tree that is made from the code: schemas, the list of reasons, man pages.
 generate: $(READY)
 	$(BIN)/git-wave schema manifest > schemas/manifest.schema.json
 	$(BIN)/git-wave schema result > schemas/result.schema.json
 	$(BIN)/git-wave schema journal > schemas/journal.schema.json
 	$(BIN)/git-wave explain --format markdown > docs/REASONS.md
+	$(BIN)/python -m git_wave.cli.manual docs/man
+
+dist: $(READY)
+	$(BIN)/python -m hatchling build -d dist
 
 clean:
 	rm -rf $(VENV) dist build

@@ -14,6 +14,18 @@ from git_wave.model.ignored import IgnoredOutput
 from git_wave.model.names import DEFAULT_BRANCH_PATTERN
 from git_wave.model.reasons import Reason
 
+SETTINGS = {
+    "wave.branchPattern": "regular expression for branches that a wave may touch",
+    "wave.gitTimeout": "seconds for any git command but a merge",
+    "wave.mergeTimeout": "seconds for one merge with its hooks",
+    "wave.lockTimeout": "seconds for which a change is tried again while a lock file of git's is held",
+    "wave.checkoutTimeout": "seconds that git may take to make a worktree, hooks included",
+    "wave.sidecar": "a directory name that a replay leaves out; may be given several times",
+    "wave.ignoredOutput": "keep, block or discard: what a wave does with ignored files that no build makes again",
+    "wave.regenerable": "a directory name that a build makes again; may be given several times",
+    "wave.managedRoot": "the directory below which agents' worktrees stand",
+}
+"""Every key there is, as people write it (git's config knows no case there), and what it is."""
 GIT_TIMEOUT = 120.0
 MERGE_TIMEOUT = 600.0
 LOCK_TIMEOUT = 5.0

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "git_wave"
 README = (ROOT / "README.md").read_text()
 ARCHITECTURE = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "workflows").glob("*.md")])
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`\n]+)`")
@@ -39,7 +39,8 @@ def spans(text: str) -> list[str]:
 def our_flags() -> set[str]:
     commands = [load(name) for name in COMMANDS if name != "demo"]
     inner = [one for command in commands if isinstance(command, click.Group) for one in command.commands.values()]
-    return {flag for command in [*commands, *inner] for param in command.params for flag in flags_of(param)}
+    flags = {flag for command in [*commands, *inner] for param in command.params for flag in flags_of(param)}
+    return {"--help", *flags}
 
 
 def flags_of(param: click.Parameter) -> list[str]:

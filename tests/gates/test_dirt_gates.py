@@ -111,6 +111,32 @@ def test_what_only_a_submodule_has_is_dirt(world: World, vendored: Agent, what: 
     assert not answer.harmless
 
 
+def test_ignored_files_that_the_main_worktree_has_too_are_no_output(world: World) -> None:
+    agent = world.agent("a")
+    for root in (world.root, agent.path):
+        put(root / "secret.env", "key")
+        put(root / "node_modules_of_mine.log", "a")
+        (root / "link.log").symlink_to("nowhere")
+    assert told(ask(ignored_output.GATE, world, agent)) == CLEAR
+
+    (agent.path / "link.log").unlink()
+    (agent.path / "link.log").symlink_to("elsewhere")
+    put(agent.path / "secret.env", "kez")
+    assert ask(ignored_output.GATE, world, agent).why == ("link.log and 1 more",)
+
+
+def test_an_ignored_directory_is_a_copy_when_all_in_it_is(world: World) -> None:
+    world.commit(write={".gitignore": "config/\n"})
+    agent = world.agent("a")
+    put(world.root / "config/a", "a")
+    put(world.root / "config/only-here", "b")
+    put(agent.path / "config/a", "a")
+    assert told(ask(ignored_output.GATE, world, agent)) == CLEAR
+
+    put(agent.path / "config/more/c", "c")
+    assert told(ask(ignored_output.GATE, world, agent)) == ("blocks", "ignored_output_blocks")
+
+
 def test_ignored_output_is_named_once_and_counted(world: World) -> None:
     agent = world.agent("a")
     for name in ("a.log", "b.log", "node_modules/x.js", "c.log"):

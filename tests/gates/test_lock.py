@@ -25,8 +25,9 @@ def test_a_worktree_without_a_lock_is_clear(world: World) -> None:
     assert told(ask(GATE, world, world.agent("a"))) == CLEAR
 
 
-def test_an_old_lock_of_a_dead_process_is_clear(world: World) -> None:
-    agent = lock(world, f"claude agent a (pid {dead_pid()})")
+@pytest.mark.parametrize("reason", ["claude agent a (pid {})", "{}", " {} \n"])
+def test_an_old_lock_of_a_dead_process_is_clear(world: World, reason: str) -> None:
+    agent = lock(world, reason.format(dead_pid()))
 
     assert told(ask(GATE, world, agent, now=NOW)) == CLEAR
 
@@ -38,7 +39,7 @@ def test_a_fresh_lock_of_a_dead_process_stays(world: World, seconds: int) -> Non
     assert told(ask(GATE, world, agent, now=NOW)) == ("blocks", "lock_too_fresh")
 
 
-@pytest.mark.parametrize("reason", ["", "mine, do not touch", "claude agent a", "process 123"])
+@pytest.mark.parametrize("reason", ["", "mine, do not touch", "claude agent a", "process 123", "7 days, please", "1 2"])
 def test_a_lock_that_names_no_process_stays(world: World, reason: str) -> None:
     agent = lock(world, reason)
 

@@ -43,7 +43,7 @@ def named_from(path: Path | None, manifest: Path | None, agent_id: str | None) -
 
 def repository_of(named: Named, root: Path | None, interrupts: Interrupts) -> Repository:
     """`--root`, else the manifest's, else where the path is, else the current one. Raises Refusal."""
-    from git_wave.cli.repository import open_repository
+    from git_wave.cli.repository import here, open_repository
     from git_wave.model.errors import Refusal
     from git_wave.model.manifest import entries_in, root_in
     from git_wave.state.manifest_file import load_document
@@ -59,7 +59,7 @@ def repository_of(named: Named, root: Path | None, interrupts: Interrupts) -> Re
             return open_repository(near, interrupts=interrupts)
         except Refusal:
             pass  # a worktree that is gone may have stood outside any repository
-    return open_repository(root or Path.cwd(), interrupts=interrupts)
+    return open_repository(root or here(), interrupts=interrupts)
 
 
 def run_verb(verb: str, outcome: Outcome, output: str, act: Callable[[Interrupts], None]) -> int:

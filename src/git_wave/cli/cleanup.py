@@ -16,7 +16,7 @@ import click
 from git_wave import runner
 from git_wave.cli.logs import logging_to
 from git_wave.cli.options import Filled, FilledPath, Seconds, Wait, manifest_option
-from git_wave.cli.repository import Repository, open_repository, require_same_repository
+from git_wave.cli.repository import Repository, here, open_repository, require_same_repository
 from git_wave.cli.signals import caught
 from git_wave.model.entry import Manifest
 from git_wave.model.errors import Interrupted, Refusal
@@ -55,8 +55,8 @@ class Flags:
 @click.option("--wait", type=Wait(), default=0, help="Seconds to wait for another wave.  [default: 0]")
 @click.option("--dry-run", is_flag=True, help="Run every check, touch nothing, say what would happen.")
 @click.option(
-    "--format", "output", type=click.Choice(["auto", "json", "text"]), default="auto", show_default=True,
-    help="auto: a table on a terminal, JSON elsewhere.",
+    "--format", "output", type=click.Choice(["auto", "json", "text", "markdown"]), default="auto", show_default=True,
+    help="auto: a table on a terminal, JSON elsewhere. markdown: a summary for a CI job.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
 @click.option("-v", "--verbose", is_flag=True, help="Every git command on standard error.")
@@ -96,11 +96,12 @@ def land(flags: Flags, interrupts: Interrupts) -> dict[str, Any]:
         entries, named_root = entries_in(parsed), root_in(parsed)
     except Refusal as refusal:
         return unread_document(refusal)
-    root = flags.root or Path(named_root or Path.cwd())
+    root = flags.root or (Path(named_root) if named_root else None)
     manifest = manifest_from(parsed)
     try:
         if not entries:
             raise Refusal(Reason.EMPTY_MANIFEST, f"{flags.manifest} holds no entry")
+        root = root or here()
         repository = open_repository(root, git_timeout=flags.git_timeout, interrupts=interrupts)
         manifest = manifest_from(parsed, repository.settings.branch_pattern)
         require_same_repository(repository, flags.root, named_root)
@@ -142,6 +143,11 @@ def view_for(flags: Flags) -> AbstractContextManager[Observer]:
 def show(document: dict[str, Any], flags: Flags) -> None:
     if flags.output == "json":
         click.echo(json.dumps(document, indent=2))
+        return
+    if flags.output == "markdown":
+        from git_wave.report.markdown import render_markdown
+
+        click.echo(render_markdown(document), nl=False)
         return
     from git_wave.report.table import console_for, render_document
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from git_wave.cli.options import FilledPath
-from git_wave.cli.repository import Repository, open_repository
+from git_wave.cli.repository import Repository, here, open_repository
 from git_wave.git.reads import Reads
 from git_wave.git.writes import Writes
 from git_wave.model.errors import GitError, Refusal, WaveError
@@ -48,7 +48,7 @@ def log(root: Path | None, as_json: bool) -> int:
 
 def read_histories(root: Path | None) -> list[History]:
     try:
-        return list_histories(open_repository(root or Path.cwd()).layout.common_dir)
+        return list_histories(open_repository(root or here()).layout.common_dir)
     except OSError as error:
         raise WaveError(Reason.UNKNOWN_WAVE, str(error)) from error
 
@@ -139,7 +139,7 @@ def gc(root: Path | None, older_than: str, dry_run: bool) -> int:
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--older-than") from error
     try:
-        repository = open_repository(root or Path.cwd())
+        repository = open_repository(root or here())
         expired, kept = expire(repository, age, dry_run=dry_run)
         files = [one.id for one in list_kept(repository.layout.common_dir / "git-wave")]
     except WaveError as error:

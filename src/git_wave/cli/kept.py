@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from git_wave.cli.options import FilledPath, format_option
-from git_wave.cli.repository import open_repository
+from git_wave.cli.repository import here, open_repository
 from git_wave.model.errors import Refusal, WaveError
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
@@ -111,7 +111,7 @@ def answer(
 
 def home_of(root: Path | None) -> Path:
     """Our directory in the repository."""
-    return open_repository(root or Path.cwd()).layout.common_dir / "git-wave"
+    return open_repository(root or here()).layout.common_dir / "git-wave"
 
 
 def kept_in(home: Path) -> list[Kept]:

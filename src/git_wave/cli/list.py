@@ -12,7 +12,7 @@ import click
 
 from git_wave.cli.logs import logging_to
 from git_wave.cli.options import FilledPath, Seconds, Wait, format_option
-from git_wave.cli.repository import Repository, open_repository
+from git_wave.cli.repository import Repository, here, open_repository
 from git_wave.cli.signals import caught
 from git_wave.gates import Terms
 from git_wave.gates.containment import managed_root as managed_root_of
@@ -53,7 +53,7 @@ def command(
     """
     with logging_to(quiet=False, verbose=False, log_file=None), caught() as interrupts:
         try:
-            repository = open_repository(cwd or Path.cwd(), git_timeout=git_timeout, interrupts=interrupts)
+            repository = open_repository(cwd or here(), git_timeout=git_timeout, interrupts=interrupts)
             inventory = inventory_of(repository, managed_root, Budget(size_budget))
         except WaveError as error:
             click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": error.detail}))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from git_wave.cli.options import FilledPath, manifest_option
-from git_wave.cli.repository import branch_pattern_for, open_repository
+from git_wave.cli.repository import branch_pattern_for, here, open_repository
 from git_wave.model.entry import Problem
 from git_wave.model.errors import Refusal, WaveError
 from git_wave.model.manifest import entries_in, manifest_from, manifest_schema, parse_json
@@ -31,7 +31,7 @@ format_option = click.option(
 def init(manifest: Path, root: Path | None) -> int:
     """Write an empty manifest that names this checkout. Never overwrites one that holds entries."""
     try:
-        layout = open_repository(root or Path.cwd()).layout
+        layout = open_repository(root or here()).layout
         manifest.parent.mkdir(parents=True, exist_ok=True)
         with locked(manifest):
             require_no_entries(manifest)

@@ -28,7 +28,12 @@ class FilledPath(Filled):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = Path(super().convert(value, param, ctx))
         # An absolute path is good even where the working directory is gone.
-        return path if path.is_absolute() else Path.cwd() / path
+        if path.is_absolute():
+            return path
+        try:
+            return Path.cwd() / path
+        except OSError as error:
+            self.fail(f"{value!r} is relative, and the current directory is gone: {error.strerror}", param, ctx)
 
 
 class Wait(Filled):

@@ -116,25 +116,29 @@ def sweep_with(
 
 def near(target: str) -> Path | None:
     """Where to look for the repository: at a target that is a directory here, else in the current directory."""
-    place = Path.cwd() / target
-    return place if "/" in target and place.is_dir() else None
+    from git_wave.cli.repository import here
+
+    if "/" not in target:
+        return None
+    place = Path(target) if target.startswith("/") else here() / target
+    return place if place.is_dir() else None
 
 
 def place_of(directory: Path | None, interrupts: Interrupts) -> Place:
     """The repository, with git's time bounded. Raises Refusal."""
-    from git_wave.cli.repository import open_repository
+    from git_wave.cli.repository import here, open_repository
     from git_wave.model.errors import Refusal
     from git_wave.reclaim.yard import BOUND, Place, main_layout
 
-    here = Path.cwd()
+    cwd = here()
     try:
-        found = open_repository(directory or here, git_timeout=BOUND, interrupts=interrupts)
+        found = open_repository(directory or cwd, git_timeout=BOUND, interrupts=interrupts)
     except Refusal:
         if directory is None:
             raise
-        found = open_repository(here, git_timeout=BOUND, interrupts=interrupts)
+        found = open_repository(cwd, git_timeout=BOUND, interrupts=interrupts)
     found.door.timeout = min(found.settings.git_timeout, BOUND)
-    return Place(found.door, main_layout(found.door, found.layout), found.settings, here)
+    return Place(found.door, main_layout(found.door, found.layout), found.settings, cwd)
 
 
 def run_verb(verb: str, told: Told, output: str, act: Callable[[Interrupts], None]) -> int:

@@ -68,7 +68,7 @@ def put_owner(manifest: Path, raw: Mapping[str, Any], session: str | None, paren
     """Put on record whose the worktree is. What is in the way of that is a warning: the entry is recorded."""
     from datetime import UTC, datetime
 
-    from git_wave.cli.repository import open_repository
+    from git_wave.cli.repository import here, open_repository
     from git_wave.git.reads import Reads
     from git_wave.model.entry import Entry
     from git_wave.model.errors import WaveError
@@ -78,7 +78,7 @@ def put_owner(manifest: Path, raw: Mapping[str, Any], session: str | None, paren
     from git_wave.state.manifest_file import load_document
 
     try:
-        repository = open_repository(Path(root_in(load_document(manifest)) or Path.cwd()))
+        repository = open_repository(Path(root_in(load_document(manifest)) or here()))
         entry = entry_from(raw, 0, "", repository.settings.branch_pattern)
         if not isinstance(entry, Entry):
             raise NotOwned("the entry cannot be used")
@@ -92,7 +92,7 @@ def put_owner(manifest: Path, raw: Mapping[str, Any], session: str | None, paren
 
 
 def ask_git(document: Any, entry: Entry) -> None:
-    from git_wave.cli.repository import open_repository
+    from git_wave.cli.repository import here, open_repository
     from git_wave.git.reads import Reads
     from git_wave.model.errors import Refusal, WaveError
     from git_wave.model.manifest import root_in
@@ -100,7 +100,7 @@ def ask_git(document: Any, entry: Entry) -> None:
     from git_wave.recording import check_with_git
 
     try:
-        repository = open_repository(Path(root_in(document) or Path.cwd()))
+        repository = open_repository(Path(root_in(document) or here()))
     except Refusal as refusal:
         raise WaveError(Reason.CHECK_FAILED, refusal.detail) from refusal
     with Reads(repository.door, repository.layout) as reads:

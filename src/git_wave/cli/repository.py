@@ -54,6 +54,14 @@ def require_same_repository(repository: Repository, root: Path | None, named_roo
         raise Refusal(Reason.ROOT_MISMATCH, f"{root} and {named_root} are not of one repository")
 
 
+def here() -> Path:
+    """The current directory. Raises Refusal: one that was removed under us is no place to look for a checkout from."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise Refusal(Reason.NOT_A_CHECKOUT, f"the current directory cannot be read: {error.strerror}") from error
+
+
 def branch_pattern_for(document: Any) -> str:
     """The branch pattern that holds for a parsed manifest: its repository's, else the default.
 

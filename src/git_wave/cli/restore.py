@@ -24,14 +24,14 @@ def command(ref: str, root: Path | None, wait: float, output: str) -> int:
 
     REF is what `git wave discard` printed: a backup ref, the id of the run, or the commit of uncommitted work.
     """
-    from git_wave.cli.repository import open_repository
+    from git_wave.cli.repository import here, open_repository
     from git_wave.lifecycle.restore import Restored, restore
     from git_wave.lifecycle.workshop import workshop
 
     outcome = Restored()
 
     def act(interrupts: Interrupts) -> None:
-        repository = open_repository(root or Path.cwd(), interrupts=interrupts)
+        repository = open_repository(root or here(), interrupts=interrupts)
         with workshop(repository.door, repository.layout, repository.settings, wait) as shop:
             restore(ref, shop, outcome)
 

@@ -12,7 +12,7 @@ import click
 
 from git_wave.cli.logs import logging_to
 from git_wave.cli.options import FilledPath, Wait
-from git_wave.cli.repository import Repository, open_repository
+from git_wave.cli.repository import Repository, here, open_repository
 from git_wave.cli.signals import caught
 from git_wave.model.errors import GitError, GitLocked, Interrupted, Refusal, WaveError
 from git_wave.model.names import Oid
@@ -61,7 +61,7 @@ def command(run_id: str | None, root: Path | None, wait: float, dry_run: bool, o
     """
     with logging_to(quiet=False, verbose=False, log_file=None), caught() as interrupts:
         try:
-            repository = open_repository(root or Path.cwd(), interrupts=interrupts)
+            repository = open_repository(root or here(), interrupts=interrupts)
             outcome = undo(repository, run_id, wait, dry_run=dry_run)
         except WaveError as error:
             outcome = Outcome(error.reason, detail=(error.detail,))

@@ -16,7 +16,7 @@ from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.state.processes import is_dead
 
-PID = re.compile(r"\bpid\b[\s:=#]*(\d+)", re.IGNORECASE)
+PID = re.compile(r"\bpid\b[\s:=#]*(\d+)|\A\s*(\d+)\s*\Z", re.IGNORECASE)
 SETTLED = timedelta(minutes=5)
 
 
@@ -38,8 +38,8 @@ def check(subject: Subject) -> Answer:
 
 
 def named_pids(reason: str) -> list[int]:
-    """The processes that a lock's reason names, as `pid 123`."""
-    return [int(pid) for pid in PID.findall(reason)]
+    """The processes that a lock's reason names: `pid 123` anywhere, or a number and nothing else."""
+    return [int(match[1] or match[2]) for match in PID.finditer(reason)]
 
 
 def lock_age(worktree: Worktree, now: datetime | None) -> timedelta | None:

@@ -275,6 +275,29 @@ class Conversation:
         exit_code(self._running)
 
 
+def start_detached(argv: Sequence[str], environ: Mapping[str, str], log: Path) -> int:
+    """Start a program that outlives this process, in a session of its own; its pid. Raises OSError.
+
+    `argv[0]` is a path. What the program prints is appended to `log`. Nothing that this process has open goes along:
+    whoever started us may wait for the other end of a pipe.
+    """
+    inherited = [number for number in map(int, os.listdir("/dev/fd")) if number > 2 and is_inherited(number)]
+    actions: list[tuple[Any, ...]] = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.fspath(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+        *((os.POSIX_SPAWN_CLOSE, number) for number in inherited),
+    ]
+    return os.posix_spawn(argv[0], list(argv), environ, file_actions=actions, setsid=True)
+
+
+def is_inherited(descriptor: int) -> bool:
+    try:
+        return os.get_inheritable(descriptor)
+    except OSError:
+        return False  # it was the listing's own
+
+
 def exit_code(running: Any) -> int:
     """How an ended command ended; negative for a signal."""
     with contextlib.suppress(sh.ErrorReturnCode):

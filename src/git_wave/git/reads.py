@@ -7,6 +7,7 @@ A question that git cannot answer raises GitError; "no" is an answer. `history` 
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable
 from functools import cached_property
@@ -97,6 +98,15 @@ class Reads(WorktreeReads):
             held = set(door.run(self.layout.root, ["ls-files", "-z"]).records())
             asked = tuple(path for path in paths if path in held)
             return frozenset(asked) - self._differing(door, self.checkout, asked)
+
+    def included(self, patterns: Path) -> tuple[str, ...]:
+        """Ignored files of the checkout that the patterns in that file (as in `.gitignore`) name; no directories."""
+        command = ["--no-optional-locks", "ls-files", "-z", "--others", "--ignored", f"--exclude-from={patterns}"]
+        matched = [path for path in self._door.run(self.layout.root, command).records() if not path.endswith("/")]
+        names = b"\0".join(os.fsencode(path) for path in matched)
+        command = ["check-ignore", "-z", "--stdin"]
+        ignored = self._door.run(self.layout.root, command, ok=(0, 1), stdin=names).records() if matched else ()
+        return tuple(ignored)
 
     def index_tree(self) -> Oid:
         """The tree that the checkout's index holds. Raises GitError, also when it has unmerged paths."""

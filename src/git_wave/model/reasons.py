@@ -112,6 +112,15 @@ class Reason(StrEnum):
     UNKNOWN_BACKUP = "unknown_backup"
     RESTORE_FAILED = "restore_failed"
 
+    PROBLEMS_FOUND = "problems_found"
+    SETTINGS_UNREADABLE = "settings_unreadable"
+    SETTINGS_INVALID = "settings_invalid"
+    SETTINGS_UNWRITABLE = "settings_unwritable"
+    SETTINGS_CHANGED = "settings_changed"
+    OTHER_HOOK = "other_hook"
+    PAYLOAD_INVALID = "payload_invalid"
+    INCLUDE_FAILED = "include_failed"
+
     MISSING_FIELD = "missing_field"
     CHECK_FAILED = "check_failed"
 

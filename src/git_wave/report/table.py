@@ -13,6 +13,7 @@ from rich.text import Text
 
 from git_wave.model.entry import Entry
 from git_wave.report.plain import one_line, plain
+from git_wave.report.words import WORDS, counts, detail_lines, name_of, next_step, rows_of, warning_words
 from git_wave.wave import Ended, Observer
 
 STYLES = {
@@ -22,13 +23,6 @@ STYLES = {
     "blocked": "red",
     "pending": "dim",
 }
-WORDS = {
-    "merged_removed": "landed",
-    "would_land": "would land",
-    "warning": "landed, but",
-    "blocked": "blocked",
-}
-SHOWN_LINES = 4
 
 
 def console_for(stream: Any, *, width: int | None = None) -> Console:
@@ -46,8 +40,7 @@ def render_document(document: dict[str, Any], console: Console) -> None:
         console.print(plain(f"refused: {document['reason']}: {document['error']}"), markup=False)
         return
     result = document["result"]
-    rows = [*result["entries"], *({**entry, "status": "pending"} for entry in result["pending"])]
-    if rows:
+    if rows := rows_of(result):
         console.print(table_of(rows))
     for warning in result["warnings"]:
         console.print(warning_line(warning), style="yellow", markup=False)
@@ -64,37 +57,24 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
         status = row["status"]
         reason = "" if row.get("reason") in (None, "ok") else f"\n{row['reason']}"
         table.add_row(
-            Text(one_line(row["branch"] or row["worktree_path"] or "?")),
-            Text(WORDS.get(status, status) + reason, style=STYLES[status]),
-            Text(detail_of(row)),
-            Text(plain(row.get("next_step", "") or ("run again" if status == "pending" else ""))),
+            Text(name_of(row)),
+            Text(WORDS[status] + reason, style=STYLES[status]),
+            Text("\n".join(detail_lines(row))),
+            Text(next_step(row)),
         )
     return table
 
 
-def detail_of(row: dict[str, Any]) -> str:
-    lines = [line for line in plain(row.get("stderr", "")).split("\n") if line]
-    if len(lines) > SHOWN_LINES:
-        lines = [*lines[:SHOWN_LINES], f"... and {len(lines) - SHOWN_LINES} more lines"]
-    if not lines and row.get("merge_commit"):
-        lines = [f"merge {row['merge_commit'][:12]}"]
-    return "\n".join(lines)
-
-
 def warning_line(warning: dict[str, Any]) -> str:
-    parts = [warning["branch"], warning["path"], warning["detail"]]
-    return f"warning: {warning['code']}: " + one_line(": ".join(part for part in parts if part))
+    return f"warning: {warning['code']}: {warning_words(warning)}"
 
 
 def headline(document: dict[str, Any]) -> str:
-    result, wave = document["result"], document["wave"]
-    landed = sum(entry["status"] in ("merged_removed", "would_land") for entry in result["entries"])
-    verb = "would land" if wave["dry_run"] else "landed"
-    text = f"{landed} of {document['plan']['entries']} {verb}"
+    text = counts(document)
     if not document["ok"]:
         text += f"; {document['reason']}"
-    if result["error"]:
-        text += f": {one_line(result['error'])}"
+    if error := document["result"]["error"]:
+        text += f": {one_line(error)}"
     return text
 
 

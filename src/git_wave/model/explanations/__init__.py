@@ -8,11 +8,19 @@ from __future__ import annotations
 from git_wave.model.explanations._form import Explanation, Kind
 from git_wave.model.explanations.creation import CREATION
 from git_wave.model.explanations.entries import ENTRIES
+from git_wave.model.explanations.harness import HARNESS
 from git_wave.model.explanations.lifecycle import LIFECYCLES
 from git_wave.model.explanations.reclaim import RECLAIM
 from git_wave.model.explanations.runs import RUNS
 from git_wave.model.reasons import Reason
 
-EXPLANATIONS: dict[Reason, Explanation] = {**ENTRIES, **RECLAIM, **RUNS, **CREATION, **LIFECYCLES}
+EXPLANATIONS: dict[Reason, Explanation] = {
+    **ENTRIES,
+    **RECLAIM,
+    **RUNS,
+    **HARNESS,
+    **CREATION,
+    **LIFECYCLES,
+}
 
 __all__ = ["EXPLANATIONS", "Explanation", "Kind"]

@@ -15,6 +15,7 @@ class Kind(StrEnum):
     REFUSED = "wave refused"
     RECORD = "record refused"
     UNDO = "undo"
+    HARNESS = "around a wave"
     CREATED = "created"
     CREATE = "create refused"
     LIFECYCLE = "worktree verb"

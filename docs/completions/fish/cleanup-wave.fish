@@ -1,0 +1,2 @@
+# Says what the installed git-wave says.
+git-wave completion fish | source
