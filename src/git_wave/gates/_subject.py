@@ -25,6 +25,9 @@ from git_wave.model.reasons import Reason
 from git_wave.state.census import Census, take_census
 from git_wave.state.owner import UnreadableOwner, load_owner
 
+VISIT = 0.5
+"""Seconds that a visitor, an editor's `git status` for example, may take to leave before he counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -52,7 +55,7 @@ class Terms:
     regenerable: frozenset[str] = frozenset()
     ignored_blocks: bool = True
     full_census: bool = True
-    patience: float = 0.0
+    patience: float = VISIT
     now: datetime | None = None
 
 

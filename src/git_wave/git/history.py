@@ -58,7 +58,9 @@ class HistoryReads:
 
     @cached_property
     def objects(self) -> Objects:
-        conversation = self._door.open(self.layout.root, ["cat-file", "--batch-command", "-z"])
+        # Not in the checkout: whoever asks who is at work there would find it.
+        command = [f"--git-dir={self.layout.git_dir}", "cat-file", "--batch-command", "-z"]
+        conversation = self._door.open(self.layout.common_dir, command)
         objects = Objects(conversation, self._exact_ref, self._found_commit)
         self._resources.callback(objects.close)
         return objects

@@ -7,9 +7,6 @@ from git_wave.git.reads import Reads
 from git_wave.model.ignored import IgnoredOutput
 from git_wave.stages._case import Case
 
-VISIT = 0.5
-"""Seconds that a visitor, an editor's `git status` for example, may take to leave before an entry is blocked."""
-
 
 def inspection_of(case: Case, reads: Reads, *, full_census: bool) -> Inspection:
     terms = Terms(
@@ -17,6 +14,5 @@ def inspection_of(case: Case, reads: Reads, *, full_census: bool) -> Inspection:
         regenerable=case.terms.regenerable,
         ignored_blocks=case.terms.ignored_output is IgnoredOutput.BLOCK,
         full_census=full_census,
-        patience=VISIT,
     )
     return Inspection(reads, terms)
