@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from git_wave.model.reasons import Reason
 
 
-class Outcome(Protocol):
+class Told(Protocol):
+    """What came of a verb, filled in while it ran. `hint` says in words why not."""
+
     reason: Reason
     hint: str
     warnings: list[Advice]
@@ -28,6 +30,13 @@ class Outcome(Protocol):
     def ok(self) -> bool: ...
 
     def as_json(self) -> dict[str, Any]: ...
+
+
+class Form(NamedTuple):
+    """How a verb answers: its document, and the same as lines for people."""
+
+    document: Callable[[Told], dict[str, Any]]
+    lines: Callable[[dict[str, Any]], Iterable[str]]
 
 
 def named_from(path: Path | None, manifest: Path | None, agent_id: str | None) -> Named:
@@ -62,7 +71,50 @@ def repository_of(named: Named, root: Path | None, interrupts: Interrupts) -> Re
     return open_repository(root or here(), interrupts=interrupts)
 
 
-def run_verb(verb: str, outcome: Outcome, output: str, act: Callable[[Interrupts], None]) -> int:
+def document_of(told: Told) -> dict[str, Any]:
+    """`next_step` says what to do about a reason that is no good end."""
+    from git_wave.model.explanations import next_step
+
+    ends = {"hint": told.hint, "next_step": "" if told.ok else next_step(told.reason)}
+    warnings = [warning.as_json() for warning in told.warnings]
+    return {"ok": told.ok, "reason": told.reason, **told.as_json(), "warnings": warnings, **ends}
+
+
+def document_of_one(told: Told) -> dict[str, Any]:
+    """`preserved_path` is where the worktree of a failed verb still stands."""
+    document = document_of(told)
+    path = document["worktree_path"]
+    document["preserved_path"] = None if told.ok or not path or not os.path.lexists(path) else path
+    return document
+
+
+def lines_of_one(document: dict[str, Any]) -> Iterator[str]:
+    yield "  ".join(filter(None, (document["reason"], document["branch"], document["worktree_path"])))
+    for what, word in TOLD:
+        places = document.get(what) or ()
+        yield from (f"{word}: {place}" for place in ([places] if isinstance(places, str) else places))
+    yield from lines_after(document)
+
+
+def lines_after(document: dict[str, Any]) -> Iterator[str]:
+    for warning in document["warnings"]:
+        yield ": ".join(filter(None, ("warning", warning["code"], warning["path"], warning["detail"])))
+    if document["next_step"]:
+        yield f"what to do: {document['next_step']}"
+
+
+TOLD = (
+    ("commit", "committed"),
+    ("staged", "what was staged"),
+    ("backup", "commits"),
+    ("wip", "what was uncommitted"),
+    ("kept", "kept"),
+    ("restore", "to bring it back"),
+)
+ONE = Form(document_of_one, lines_of_one)
+
+
+def run_verb(verb: str, told: Told, output: str, act: Callable[[Interrupts], None], form: Form = ONE) -> int:
     """Call it, print what came of it, and give the exit code."""
     from git_wave.cli.logs import logging_to
     from git_wave.cli.signals import caught
@@ -73,40 +125,32 @@ def run_verb(verb: str, outcome: Outcome, output: str, act: Callable[[Interrupts
         try:
             act(interrupts)
         except WaveError as error:
-            outcome.reason, outcome.hint = error.reason, error.detail
+            told.reason, told.hint = error.reason, error.detail
         except Interrupted as interrupted:
-            outcome.reason, outcome.hint = Reason.INTERRUPTED, str(interrupted)
-    show(verb, outcome, as_json=output == "json" or (output == "auto" and not sys.stdout.isatty()))
-    if outcome.reason is Reason.INTERRUPTED and interrupts.signum:
+            told.reason, told.hint = Reason.INTERRUPTED, str(interrupted)
+    document = form.document(told)
+    show(document, form, as_json=wants_json(output))
+    if not told.ok:
+        refuse(verb, told.reason, told.hint)
+    if told.reason is Reason.INTERRUPTED and interrupts.signum:
         return 128 + interrupts.signum
-    return 0 if outcome.ok else 1
+    return 0 if told.ok else 1
 
 
-def document_of(outcome: Outcome) -> dict[str, Any]:
-    """`hint` says in words why not; `preserved_path` is where the worktree of a failed verb still stands."""
-    document = {"ok": outcome.ok, "reason": outcome.reason, **outcome.as_json()}
-    path = document["worktree_path"]
-    document["preserved_path"] = None if outcome.ok or not path or not os.path.lexists(path) else path
-    document["warnings"] = [
-        {"code": w.code, "branch": w.branch, "path": w.path, "detail": w.detail} for w in outcome.warnings
-    ]
-    return document if outcome.ok else {**document, "hint": outcome.hint}
+def wants_json(output: str) -> bool:
+    return output == "json" or (output == "auto" and not sys.stdout.isatty())
 
 
-def show(verb: str, outcome: Outcome, *, as_json: bool) -> None:
+def show(document: dict[str, Any], form: Form, *, as_json: bool) -> None:
     from git_wave.report.plain import one_line
 
-    document = document_of(outcome)
     if as_json:
         click.echo(json.dumps(document, indent=2))
-    else:
-        told = [outcome.reason, document["branch"], document["worktree_path"]]
-        click.echo(one_line("  ".join(word for word in told if word)))
-        if document.get("restore"):
-            click.echo(one_line(f"to bring it back: {document['restore']}"))
-        for place in document.get("kept", ()):
-            click.echo(one_line(f"kept: {place}"))
-        for warning in outcome.warnings:
-            click.echo(one_line(f"warning: {warning.code}: {warning.path}: {warning.detail}"))
-    if not outcome.ok:
-        click.echo(f"{verb}: {outcome.reason} — {one_line(outcome.hint)}", err=True)
+    for line in () if as_json else form.lines(document):
+        click.echo(one_line(line))
+
+
+def refuse(verb: str, reason: Reason, hint: str) -> None:
+    from git_wave.report.plain import one_line
+
+    click.echo(f"{verb}: {reason} — {one_line(hint)}", err=True)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from git_wave.cli.answers import refuse as refuse_verb
+from git_wave.cli.answers import wants_json
 from git_wave.cli.options import Seconds, format_option, manifest_option
 
 if TYPE_CHECKING:
     from git_wave.lifecycle.create import Created
     from git_wave.lifecycle.plan import Order
-    from git_wave.model.entry import Advice
     from git_wave.model.errors import WaveError
     from git_wave.model.interrupts import Interrupts
+
+MOST = "With --replay-dirty: how much of what is untracked may be copied."
 
 
 @click.command("create", context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="With --replay-dirty: commit that work on the branch first, or leave it uncommitted.",
 )
-@click.option("--max-untracked-files", type=click.IntRange(0), default=2000, show_default=True)
-@click.option("--max-untracked-bytes", type=click.IntRange(0), default=200 << 20, show_default=True)
+@click.option("--max-untracked-files", type=click.IntRange(0), default=2000, show_default=True, help=MOST)
+@click.option("--max-untracked-bytes", type=click.IntRange(0), default=200 << 20, show_default=True, help=MOST)
 @click.option("--unique", is_flag=True, help="If the branch exists, take the next free name with a number.")
 @click.option("--lock", is_flag=True, help="Lock the worktree against removal by others.")
 @click.option("--owner-pid", type=click.IntRange(1), help="With --lock: the process that the worktree belongs to.")
@@ -62,7 +64,7 @@ def command(**given: Any) -> int:
     from git_wave.model.errors import Interrupted, WaveError
     from git_wave.model.reasons import Reason
 
-    as_json = given["output"] == "json" or (given["output"] == "auto" and not sys.stdout.isatty())
+    as_json = wants_json(given["output"])
     with logging_to(quiet=False, verbose=False, log_file=None), caught() as interrupts:
         try:
             created = run(order := order_from(given), given["checkout_timeout"], given["git_timeout"], interrupts)
@@ -120,13 +122,17 @@ def run(
 
 def refuse(error: WaveError, *, as_json: bool) -> int:
     from git_wave.lifecycle.create import LeftBehind
+    from git_wave.model.explanations import next_step
     from git_wave.report.plain import one_line
 
-    hint = one_line(error.detail)
+    step = next_step(error.reason)
     if as_json:
         left = str(error.path) if isinstance(error, LeftBehind) else None
-        click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": hint, "preserved_path": left}))
-    click.echo(f"create: {error.reason} — {hint}", err=True)
+        told = {"hint": one_line(error.detail), "next_step": step, "preserved_path": left}
+        click.echo(json.dumps({"ok": False, "reason": error.reason, **told}))
+    else:
+        click.echo(f"what to do: {step}")
+    refuse_verb("create", error.reason, error.detail)
     return 1
 
 
@@ -156,9 +162,5 @@ def document_of(created: Created, manifest: Path) -> dict[str, Any]:
         "cwd": str(created.cwd),
         "locked": created.locked,
         "replayed": counts,
-        "warnings": [warning_as_json(warning) for warning in created.warnings],
+        "warnings": [warning.as_json() for warning in created.warnings],
     }
-
-
-def warning_as_json(warning: Advice) -> dict[str, Any]:
-    return {"code": warning.code, "branch": warning.branch, "path": warning.path, "detail": warning.detail}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from git_wave.cli.answers import refuse, wants_json
 from git_wave.cli.logs import logging_to
 from git_wave.cli.options import FilledPath, Seconds, Wait, format_option
 from git_wave.cli.repository import Repository, here, open_repository
@@ -18,11 +19,11 @@ from git_wave.gates import Terms
 from git_wave.gates.containment import managed_root as managed_root_of
 from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError, Interrupted, Refusal, WaveError
+from git_wave.model.explanations import next_step
 from git_wave.model.reasons import Reason
 from git_wave.reclaim.inventory import Inventory, Order, take_inventory
 from git_wave.reclaim.sizes import Budget
 from git_wave.report.inventory_document import SORTING, inventory_document
-from git_wave.report.plain import one_line
 
 BOUND = 30.0
 """Seconds that one git command may take at most here: one that hangs must not hold up all the others."""
@@ -51,18 +52,26 @@ def command(
     Also those that are gone or cannot be read, and directories below the managed root that git does not know. Reads
     only. What cannot be told is shown as such.
     """
+    as_json = as_json or wants_json(output)
     with logging_to(quiet=False, verbose=False, log_file=None), caught() as interrupts:
         try:
             repository = open_repository(cwd or here(), git_timeout=git_timeout, interrupts=interrupts)
             inventory = inventory_of(repository, managed_root, Budget(size_budget))
         except WaveError as error:
-            click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": error.detail}))
-            click.echo(f"list: {error.reason} — {one_line(error.detail)}", err=True)
-            return 1
+            return refused(error, as_json)
         except Interrupted as stopped:
+            refused(WaveError(Reason.INTERRUPTED, str(stopped)), as_json)
             return 128 + stopped.signum
-    show(inventory, sort, as_json or output == "json" or (output == "auto" and not sys.stdout.isatty()))
+    show(inventory, sort, as_json)
     return 0
+
+
+def refused(error: WaveError, as_json: bool) -> int:
+    step = next_step(error.reason)
+    document = {"ok": False, "reason": error.reason, "hint": error.detail, "next_step": step}
+    click.echo(json.dumps(document) if as_json else f"what to do: {step}")
+    refuse("list", error.reason, error.detail)
+    return 1
 
 
 def inventory_of(repository: Repository, managed_root: Path | None, budget: Budget) -> Inventory:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from git_wave.cli.answers import Form, document_of, lines_after, run_verb
 from git_wave.cli.options import Filled, FilledPath, Wait, format_option
 
 if TYPE_CHECKING:
     from git_wave.model.interrupts import Interrupts
-    from git_wave.model.reasons import Reason
     from git_wave.reclaim.reap import Sweep
     from git_wave.reclaim.yard import Place
 
@@ -24,16 +22,6 @@ root_option = click.option(
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Ask everything, change nothing.")
 wait_option = click.option("--wait", type=Wait(), default=0, help="Seconds to wait for a running wave.")
-
-
-class Told(Protocol):
-    reason: Reason
-    hint: str
-
-    @property
-    def ok(self) -> bool: ...
-
-    def as_json(self) -> dict[str, Any]: ...
 
 
 @click.command("remove", context_settings=HELP)
@@ -61,7 +49,7 @@ def remove(target: str, preserve: bool, dry_run: bool, wait: float, root: Path |
         with opened(place, wait, dry_run=dry_run) as yard:
             remove_worktree(removal, yard, preserve=preserve, dry_run=dry_run)
 
-    return run_verb("remove", removal, output, act)
+    return run_verb("remove", removal, output, act, FORM)
 
 
 @click.command("reap", context_settings=HELP)
@@ -111,7 +99,7 @@ def sweep_with(
         with opened(place_of(root, interrupts), wait, dry_run=dry_run) as yard:
             call(sweep, yard)
 
-    return run_verb(verb, sweep, output, act)
+    return run_verb(verb, sweep, output, act, FORM)
 
 
 def near(target: str) -> Path | None:
@@ -141,42 +129,22 @@ def place_of(directory: Path | None, interrupts: Interrupts) -> Place:
     return Place(found.door, main_layout(found.door, found.layout), found.settings, cwd)
 
 
-def run_verb(verb: str, told: Told, output: str, act: Callable[[Interrupts], None]) -> int:
-    """Call it, print what came of it, and give the exit code."""
-    from git_wave.cli.logs import logging_to
-    from git_wave.cli.signals import caught
-    from git_wave.model.errors import Interrupted, WaveError
-    from git_wave.model.reasons import Reason
-
-    with logging_to(quiet=False, verbose=False, log_file=None), caught() as interrupts:
-        try:
-            act(interrupts)
-        except WaveError as error:
-            told.reason, told.hint = error.reason, error.detail
-        except Interrupted as interrupted:
-            told.reason, told.hint = Reason.INTERRUPTED, str(interrupted)
-    show(verb, told, as_json=output == "json" or (output == "auto" and not sys.stdout.isatty()))
-    if told.reason is Reason.INTERRUPTED and interrupts.signum:
-        return 128 + interrupts.signum
-    return 0 if told.ok else 1
+def lines_of(document: dict[str, Any]) -> Iterator[str]:
+    """A line for each worktree; of several, how many ended how."""
+    for one in document.get("worktrees", [document]):
+        words = (one["outcome"], one["reason"], one["branch"], one["worktree_path"], *one["why"])
+        yield "  ".join(dict.fromkeys(filter(None, words)))
+        if one is not document and one["next_step"]:
+            yield f"what to do: {one['next_step']}"
+    if "worktrees" in document:
+        counts = [f"{document[name]} {name}" for name in COUNTED if document[name]]
+        yield ", ".join(counts) or "no worktree to decide about"
+    if document.get("preserved"):
+        yield f"committed: {document['preserved']}"
+    if document.get("staged"):
+        yield f"what was staged: {document['staged']}"
+    yield from lines_after(document)
 
 
-def show(verb: str, told: Told, *, as_json: bool) -> None:
-    from git_wave.report.plain import one_line
-
-    document = {"ok": told.ok, "reason": told.reason, **told.as_json(), "hint": told.hint}
-    if as_json:
-        click.echo(json.dumps(document, indent=2))
-    else:
-        for one in document.get("worktrees", [document]):
-            words = (one["outcome"], one["reason"], one["branch"], one["worktree_path"], *one["why"])
-            click.echo(one_line("  ".join(word for word in words if word)))
-        for warning in document["warnings"]:
-            words = (warning["code"], warning["path"], warning["detail"])
-            click.echo(one_line("warning: " + ": ".join(word for word in words if word)))
-        if not document.get("worktrees", True):
-            click.echo("no worktree to decide about")
-        if document.get("preserved"):
-            click.echo(f"committed: {document['preserved']}")
-    if not told.ok:
-        click.echo(f"{verb}: {told.reason} — {one_line(told.hint)}", err=True)
+COUNTED = ("removed", "would_remove", "already_gone", "kept", "partially_removed")
+FORM = Form(document_of, lines_of)

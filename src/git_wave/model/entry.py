@@ -29,6 +29,9 @@ class Advice:
     path: str | None = None
     detail: str | None = None
 
+    def as_json(self) -> dict[str, Any]:
+        return {"code": self.code, "branch": self.branch, "path": self.path, "detail": self.detail}
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -10,6 +10,7 @@ from typing import Any
 
 from git_wave.gates import NotKnown, Subject, Verdict
 from git_wave.model.entry import Advice
+from git_wave.model.explanations import next_step
 from git_wave.model.names import Oid
 from git_wave.model.reasons import Reason
 
@@ -44,6 +45,10 @@ class Fate:
     entries: tuple[int | None, int | None] | None = None
     unsure: bool = False
     unfinished: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        return self.outcome not in (Outcome.KEPT, Outcome.PARTIALLY_REMOVED)
 
     def keep(self, reason: Reason, *why: str, unsure: bool = False) -> None:
         self.outcome, self.reason, self.why, self.unsure = Outcome.KEPT, reason, why, unsure
@@ -80,12 +85,9 @@ class Fate:
             "outcome": self.outcome,
             "reason": self.reason,
             "why": list(self.why),
+            "next_step": "" if self.is_done else next_step(self.reason),
             "blockers": self.blockers,
             "entries_before": before,
             "entries_after": after,
-            "warnings": [warning_as_json(warning) for warning in self.warnings],
+            "warnings": [warning.as_json() for warning in self.warnings],
         }
-
-
-def warning_as_json(warning: Advice) -> dict[str, Any]:
-    return {"code": warning.code, "branch": warning.branch, "path": warning.path, "detail": warning.detail}

@@ -19,7 +19,7 @@ from git_wave.model.entry import Advice
 from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
-from git_wave.reclaim.fate import Fate, Outcome, warning_as_json
+from git_wave.reclaim.fate import Fate, Outcome
 from git_wave.reclaim.removing import clear_registration, count_entries, look_gone, take_away
 from git_wave.reclaim.targets import short
 from git_wave.reclaim.yard import ANYBODY, Yard, telling_git
@@ -54,7 +54,6 @@ class Sweep:
             **self.about,
             **{outcome: counts[outcome] for outcome in Outcome},
             "worktrees": [fate.as_json() for fate in self.fates],
-            "warnings": [warning_as_json(warning) for warning in self.warnings],
         }
 
 

@@ -22,13 +22,12 @@ from git_wave.model.errors import WaveError
 from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
-from git_wave.reclaim.fate import Fate, Outcome, warning_as_json
+from git_wave.reclaim.fate import Fate, Outcome
 from git_wave.reclaim.removing import clear_registration, count_entries, look_gone, take_away
 from git_wave.reclaim.targets import find_target
 from git_wave.reclaim.yard import Yard, telling_git
 from git_wave.state.journal import list_histories
 
-DONE = (Outcome.REMOVED, Outcome.ALREADY_GONE, Outcome.WOULD_REMOVE)
 MESSAGE = """wip: uncommitted on {branch} when its worktree was removed
 
 Everything that stood in the worktree and was not ignored, as it was on disk.
@@ -52,7 +51,7 @@ class Removal:
 
     @property
     def ok(self) -> bool:
-        return self.fate is not None and self.fate.outcome in DONE and self.fate.reason is self.reason
+        return self.fate is not None and self.fate.is_done and self.fate.reason is self.reason
 
     def as_json(self) -> dict[str, Any]:
         told = self.fate.as_json() if self.fate else {}
@@ -65,7 +64,6 @@ class Removal:
             "preserved": self.preserved,
             "staged": self.staged,
             "blockers": told.get("blockers", []),
-            "warnings": [warning_as_json(warning) for warning in self.warnings],
         }
 
     def settle(self) -> None:
@@ -155,7 +153,7 @@ def on_record(yard: Yard, removal: Removal) -> Iterator[None]:
                 yield
         except JournalError as error:
             fate.keep(Reason.JOURNAL_FAILED, str(error), unsure=True)
-        end.reason, end.ok, end.later = fate.reason, fate.outcome in DONE, fate.unfinished
+        end.reason, end.ok, end.later = fate.reason, fate.is_done, fate.unfinished
 
 
 def fate_of(removal: Removal) -> Fate:

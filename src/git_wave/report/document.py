@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -96,4 +95,4 @@ def entry_result(ended: Ended, dry_run: bool) -> dict[str, Any]:
 
 
 def warning_list(warnings: Iterable[Advice]) -> list[dict[str, Any]]:
-    return [asdict(warning) for warning in warnings]
+    return [warning.as_json() for warning in warnings]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from git_wave.gates import Answer
@@ -80,7 +79,7 @@ def row_document(row: Row, inventory: Inventory) -> dict[str, Any]:
         "landed": row.landed,
         "may_go": row.may_go,
         "blockers": [blocker(gate, answer) for gate, answer in row.against.items()],
-        "warnings": [asdict(warning) for warning in row.warnings],
+        "warnings": [warning.as_json() for warning in row.warnings],
         "not_known": dict(row.not_known),
     }
 

@@ -23,4 +23,9 @@ EXPLANATIONS: dict[Reason, Explanation] = {
     **LIFECYCLES,
 }
 
-__all__ = ["EXPLANATIONS", "Explanation", "Kind"]
+__all__ = ["EXPLANATIONS", "Explanation", "Kind", "next_step"]
+
+
+def next_step(reason: Reason) -> str:
+    """What to do about it, in a few words where there are such."""
+    return EXPLANATIONS[reason].next_step or EXPLANATIONS[reason].advice
