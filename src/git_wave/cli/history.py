@@ -32,7 +32,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead
 @root_option
 @json_option
 def log(root: Path | None, as_json: bool) -> int:
-    """List the runs of this repository, newest first: waves, undos, discards and restores."""
+    """List the runs of this repository, newest first: waves, undos, discards, restores, removals and reaps."""
     try:
         histories = read_histories(root)
     except WaveError as error:
