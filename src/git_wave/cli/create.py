@@ -106,7 +106,8 @@ def run(
 ) -> Created:
     """Raises WaveError or Interrupted."""
     from git_wave.cli.repository import open_repository, require_same_repository
-    from git_wave.lifecycle.create import Opened, create
+    from git_wave.lifecycle.create import create
+    from git_wave.lifecycle.making import Opened
     from git_wave.lifecycle.plan import plan_create
     from git_wave.model.manifest import entries_in, root_in
     from git_wave.state.manifest_file import load_document
