@@ -104,6 +104,7 @@ def test_a_path_that_is_not_strictly_inside_the_root_is_refused(world: World, pa
     refused(world, "path_outside_root", more=(f"--path={path.format(root=world.root)}",))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", ["out", "out/one", "out/deep/er", "link-to-git/one"])
 def test_a_symlink_that_leaves_the_root_is_not_followed(world: World, path: str) -> None:
     (world.tmp / "outside").mkdir()
@@ -161,6 +162,7 @@ def test_a_repository_with_no_commit_is_refused(world: World) -> None:
     assert [path.name for path in fresh.root.iterdir()] == [".git"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["plain", "bare", "none", "a file", ".git"])
 def test_a_root_that_is_no_checkout_is_refused(world: World, kind: str) -> None:
     place = world.tmp / "place"
@@ -237,6 +239,7 @@ def test_a_branch_below_another_branch_cannot_be_and_is_refused(world: World, un
     refused(world, "branch_exists", more=("--branch=agent-a/b", *["--unique"] * unique))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "kind", ["file", "directory", "full directory", "dangling link", "link to a directory", "fifo"]
 )

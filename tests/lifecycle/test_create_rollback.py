@@ -175,6 +175,7 @@ def test_a_worktree_that_somebody_puts_on_our_branch_at_that_moment_is_theirs(
     assert world.branches()["agent-a1"] == world.head()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("code", [1, 128, 255])
 def test_an_add_that_does_nothing_but_refuse_leaves_nothing_behind(world: World, shim: Shim, code: int) -> None:
     shim.fail("worktree add", code, "fatal: it does not want to")
@@ -196,6 +197,7 @@ def test_a_lock_file_of_gits_is_waited_for_or_told(world: World) -> None:
     assert_as_before(before, standing(world.root))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("script", ["exit 1", "kill -9 $$", "echo no >&2; exit 128"])
 def test_a_post_checkout_hook_that_fails_leaves_a_managed_worktree_or_none(world: World, script: str) -> None:
     world.hook("post-checkout", script)

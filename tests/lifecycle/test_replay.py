@@ -46,7 +46,7 @@ def diffs(where: Path) -> tuple[list[bytes], list[bytes], list[bytes]]:
 # -- each kind of dirt
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("kind", DIRT)
 def test_a_kind_of_dirt_is_replayed_and_is_the_baseline(world: World, kind: str) -> None:
     prepare(world)
@@ -76,7 +76,7 @@ def test_many_kinds_at_once_are_replayed_and_are_the_baseline(world: World) -> N
     assert counts["tracked"] > 10
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("kind", DIRT)
 def test_without_a_baseline_staged_and_unstaged_stay_apart(world: World, kind: str) -> None:
     prepare(world)
@@ -137,7 +137,7 @@ def test_ignored_files_are_not_replayed(world: World) -> None:
 # -- what is not content, and what is not the user's
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "sidecar", [".git-wave", ".claude/worktrees", ".agent_context", ".multica", ".trusty-mpm-worktree"]
 )
@@ -163,6 +163,7 @@ def test_more_sidecars_can_be_named(world: World) -> None:
     assert world.git("diff", "--name-only", made.base, str(made.baseline)) == "cache/y"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", ["", "plans/"])
 def test_the_manifest_is_never_replayed_and_does_not_stand_in_the_waves_way(world: World, folder: str) -> None:
     """Nor is the lock beside it: both are ours, and change with every agent that is recorded."""
@@ -206,7 +207,7 @@ def test_sockets_and_fifos_are_not_content(world: World, monkeypatch: pytest.Mon
 # -- whatever git's settings are
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "setting",
     [
@@ -249,6 +250,7 @@ def test_the_baseline_is_in_the_users_name(world: World) -> None:
     assert identity_of(world, str(made.baseline)) == ["Test User", "test@example.invalid"] * 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("only", ["true", "false"])
 def test_where_no_name_is_configured_the_baseline_has_one_of_ours(world: World, only: str) -> None:
     Path(world.env["GIT_CONFIG_GLOBAL"]).write_text(f"[user]\n\tuseConfigOnly = {only}\n")
@@ -347,6 +349,7 @@ def with_submodule(world: World) -> Path:
     return world.root / "vendor/library"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("is_staged", [True, False])
 def test_a_submodules_pointer_is_in_the_baseline(world: World, is_staged: bool) -> None:
     inner = with_submodule(world)
@@ -365,7 +368,8 @@ def test_a_submodules_pointer_is_in_the_baseline(world: World, is_staged: bool) 
     assert (inner / "more.txt").is_file()
 
 
-@pytest.mark.parametrize("is_staged", [True, False])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("is_staged", [False, True])
 def test_without_a_baseline_a_submodules_pointer_is_in_the_index_or_refused(world: World, is_staged: bool) -> None:
     """Where the submodule is not checked out, a pointer that is not staged is nowhere."""
     inner = with_submodule(world)
@@ -428,6 +432,7 @@ def test_edits_that_were_not_stashed_stay_and_block(world: World) -> None:
     assert made.path.is_dir()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "deletion", [gone("LICENSE"), moved("LICENSE", "COPYING"), staged(moved("LICENSE", "COPYING"))]
 )
@@ -481,6 +486,7 @@ def test_exactly_as_much_as_the_limits_allow_is_replayed(world: World) -> None:
     assert made.doc["replayed"] == {"tracked": 0, "untracked": 2, "bytes": 10}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("flag", ["--max-untracked-files=1", "--max-untracked-bytes=9", "--max-untracked-files=0"])
 def test_more_than_the_limits_allow_is_refused_whole(world: World, flag: str) -> None:
     both(edit("a/1", "12345"), edit("a/2", "12345"), edit("LICENSE"))(world)

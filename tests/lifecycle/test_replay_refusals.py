@@ -45,6 +45,7 @@ def test_an_ignored_repository_inside_does_not_matter(world: World) -> None:
     assert created(world, "--replay-dirty").baseline
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["/etc/passwd", "../outside", "src/../../outside", "{tmp}/outside", "../main-too/x"])
 def test_an_untracked_link_that_leaves_the_repository_fails_the_whole_and_is_named(world: World, target: str) -> None:
     put(world.tmp / "outside", "o\n")
@@ -139,7 +140,7 @@ TRAPS += [fifo_for_a_file, repository_for_a_directory, repository_around_tracked
 TRAPS += [link_on_the_way_to_a_tracked_file, link_edited_to_lead_outside]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
 def test_what_git_does_not_keep_byte_for_byte_is_reproduced_or_refused(
     world: World, trap: Callable[[World], None]
@@ -201,7 +202,7 @@ def test_a_file_that_vanishes_in_between_leaves_an_equal_tree_or_none(world: Wor
         assert_same(world.root, made_by(world, answer).path)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", ["LICENSE", "new.txt", "staged.txt"])
 @pytest.mark.parametrize("when", ["first", "worktree add", "update-index", "write-tree"])
 def test_a_file_that_changes_in_between_is_shown_old_or_new(world: World, shim: Shim, path: str, when: str) -> None:
@@ -230,6 +231,7 @@ def test_a_file_that_changes_in_between_is_shown_old_or_new(world: World, shim: 
 # -- no room
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("baseline", ["commit", "none"])
 def test_a_disk_that_fills_while_files_are_copied_fails_the_whole(world: World, baseline: str) -> None:
     both(edit("LICENSE"), edit("big.bin", os.urandom(3 << 20)))(world)
