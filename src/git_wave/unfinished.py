@@ -41,11 +41,15 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of a create whose process had ended; `left` says why something of it stays, "" when nothing does."""
+    """What became of a create whose process had ended; `left` says why something of it stays, "" when nothing does.
+
+    `locked` is whether the worktree of a completed one is locked still.
+    """
 
     intent: Intent
     completed: bool
     left: str = ""
+    locked: bool = False
 
 
 def settle_creations(tools: Tools, *, forget_completed: bool = True) -> list[Settled]:
@@ -63,9 +67,10 @@ def settle_one(creating: Creating, tools: Tools, *, forget_completed: bool) -> S
     await_orphans(intent.id, tools.patience)
     try:
         if is_recorded(intent):
+            locked = is_left_locked(intent, tools)
             if forget_completed:
                 creating.forget()
-            return Settled(intent, completed=True)
+            return Settled(intent, completed=True, locked=locked)
     except WaveError as error:
         return Settled(intent, completed=False, left=f"{intent.manifest} cannot be read: {error.detail}")
     with one_at_a_time(tools.reads.layout.common_dir, tools.patience):
@@ -73,6 +78,21 @@ def settle_one(creating: Creating, tools: Tools, *, forget_completed: bool) -> S
     if not left:
         creating.forget()
     return Settled(intent, completed=False, left=left)
+
+
+def is_left_locked(intent: Intent, tools: Tools) -> bool:
+    """Whether a finished worktree is locked, once the lock that was only for its making is off."""
+    path = Path(intent.path)
+    registered = tools.reads.registered_now(path)
+    if registered is None or registered.locked is None:
+        return False
+    if registered.locked != made_by(intent):
+        return True
+    try:
+        tools.writes.unlock_worktree(path)
+    except GitError:
+        return True
+    return False
 
 
 def is_recorded(intent: Intent) -> bool:

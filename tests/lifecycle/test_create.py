@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from support.calling import call, write_manifest
-from support.creating import as_agent, create, create_argv, created, made_by, nothing_made
+from support.calling import call, call_program, write_manifest
+from support.creating import as_agent, assert_refused, create, create_argv, created, made_by, nothing_made
+from support.killing import KILLED, calm, kill_when
 from support.recording import BASE, ENTRY, entries_of
 from support.replaying import admin_of, assert_as_before, standing
 from support.shim import Shim
@@ -286,6 +287,35 @@ def test_the_working_directory_is_there_even_where_the_base_has_none(world: Worl
 
     assert made.doc["cwd"] == str(made.path / "notes/today")
     assert Path(made.doc["cwd"]).is_dir()
+
+
+def test_the_working_directory_is_never_made_through_a_link_of_the_base(world: World) -> None:
+    outside = world.tmp / "outside"
+    outside.mkdir()
+    (world.root / "notes").symlink_to(outside)
+    world.git("add", "notes")
+    world.git("commit", "-q", "-m", "a link that leads out")
+    world.git("branch", "linked")
+    world.git("reset", "-q", "--hard", "HEAD~1")
+    (world.root / "notes/today").mkdir(parents=True)
+
+    answer = create(world, "--base=linked", root=world.root / "notes/today")
+
+    assert_refused(answer, "worktree_add_failed")
+    assert (list(outside.iterdir()), list(world.worktrees())) == ([], [str(world.root)])
+    assert "agent-a1" not in world.branches()
+
+
+def test_a_create_killed_before_it_took_its_lock_off_is_finished_by_the_same_command(world: World, shim: Shim) -> None:
+    manifest = world.manifest()
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "worktrees": ["no entry"]}))
+    kill_when(shim, '[ "$sub" = worktree ] && has unlock "$@"')
+    assert call_program("git-wave", *create_argv(world, "--format=json")).code == KILLED
+    calm(shim)
+
+    made = created(world)
+
+    assert (made.doc["reason"], made.doc["locked"]) == ("already_created", False)
 
 
 @pytest.mark.sampled(2)

@@ -33,6 +33,7 @@ from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked, WaveError
 from git_wave.model.reasons import Reason
 from git_wave.recovery import MARK
+from git_wave.state.below import directory_below
 from git_wave.state.creating import Intent, begun, one_at_a_time
 from git_wave.state.manifest_file import load_document
 from git_wave.unfinished import Settled, Tools, settle_creations, undo
@@ -116,15 +117,16 @@ def made(maker: Maker) -> Created:
             add(maker)
             worktree = require_made(maker)
             entry = furnish(maker, worktree)
+            cwd = cwd_in(maker.plan, maker.path, maker.tools.reads)
             record(maker, worktree, entry)
     except BaseException as error:
         left = take_back(maker)
         if left and isinstance(error, WaveError):
             raise LeftBehind(error, left, maker.path) from error
         raise
-    maker.creating.forget()
-    cwd = cwd_in(maker.plan, maker.path, maker.tools.reads)
+    # Before it is forgotten: who dies in between leaves a lock that the next create takes off.
     locked = maker.plan.order.lock or not unlocked(maker)
+    maker.creating.forget()
     return Created(entry, maker.path, cwd, Reason.OK, locked, maker.captured, tuple(maker.warnings))
 
 
@@ -174,11 +176,17 @@ def take_back(maker: Maker) -> str:
 
 
 def cwd_in(plan: Plan, path: Path, reads: Reads) -> Path:
-    """The same place inside the worktree that the root has inside its checkout."""
+    """The same place inside the worktree that the root has inside its checkout, made if it is not there.
+
+    Never through a link that the base has on the way: it may lead out. Raises WaveError.
+    """
     below = plan.root.relative_to(reads.layout.root)
-    cwd = path / below
-    cwd.mkdir(parents=True, exist_ok=True)
-    return cwd
+    try:
+        with directory_below(path, str(below / "_"), create=True):
+            return path / below
+    except OSError as error:
+        why = f"{below} cannot be a directory of the worktree: {error}"
+        raise WaveError(Reason.WORKTREE_ADD_FAILED, why) from error
 
 
 def finished_before(settled: Sequence[Settled], plan: Plan, opened: Opened) -> Created | None:
@@ -188,10 +196,10 @@ def finished_before(settled: Sequence[Settled], plan: Plan, opened: Opened) -> C
         if one.completed and (one.intent.manifest, one.intent.agent_id) == wanted:
             document = load_document(plan.order.manifest)
             entries = document if isinstance(document, list) else document["worktrees"]
-            entry = next(e for e in entries if e.get("branch") == one.intent.branch)
+            entry = next(e for e in entries if isinstance(e, dict) and e.get("branch") == one.intent.branch)
             path = Path(one.intent.path)
             below = plan.root.relative_to(opened.layout.root)
-            return Created(entry, path, path / below, Reason.ALREADY_CREATED, plan.order.lock)
+            return Created(entry, path, path / below, Reason.ALREADY_CREATED, one.locked)
     return None
 
 
