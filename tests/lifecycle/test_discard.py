@@ -231,6 +231,24 @@ def test_what_cannot_be_brought_back_is_refused_even_with_force(one: One, what: 
     assert_refused(one, reason, "--force")
 
 
+def staged_alone(one: One) -> None:
+    put(one.agent.path / "new.txt", "precious\n")
+    one.world.git("add", "new.txt", cwd=one.agent.path)
+
+
+@pytest.mark.parametrize("arrange", [private_ref, staged_alone, in_a_pick])
+def test_what_only_a_registration_keeps_of_a_worktree_that_is_gone_is_refused(
+    one: One, arrange: Callable[[One], None]
+) -> None:
+    arrange(one)
+    shutil.rmtree(one.agent.path)
+
+    answer = one.call("discard", "--force")
+
+    assert (answer.code, answer.doc["reason"]) == (1, "worktree_dirty"), answer
+    assert (one.admin.is_dir(), one.tip()) == (True, one.agent.tip)
+
+
 def test_a_branch_outside_the_namespace_is_refused_even_with_force(one: One) -> None:
     one.world.git("worktree", "add", "-q", "-b", "release", one.world.tmp / "release")
     before = one.world.snapshot()

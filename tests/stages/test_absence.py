@@ -276,3 +276,15 @@ def test_absent_worktree_with_a_branch_that_gained_a_commit_meanwhile_keeps_that
     assert run.outcome() == ("blocked", "branch_moved")
     assert world.branches()[agent.branch] == late
     assert world.registered(agent)
+
+
+def test_gone_worktree_of_which_git_alone_has_a_commit_or_a_staged_file_is_blocked(world: World) -> None:
+    first, second = world.agent("a"), world.agent("b")
+    world.git("update-ref", "refs/worktree/mine", world.git("commit-tree", "-m", "x", "HEAD^{tree}"), cwd=first.path)
+    put(second.path / "new.txt", "precious\n")
+    world.git("add", "new.txt", cwd=second.path)
+    vanish(first, second)
+    run = world.wave(first, second)
+    for agent in (first, second):
+        assert (run.entry(agent)["reason"], run.entry(agent)["merge_commit"]) == ("worktree_dirty", None)
+        assert world.registered(agent)

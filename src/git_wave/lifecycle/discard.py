@@ -15,6 +15,7 @@ from git_wave.lifecycle.gates import (
     looked_into,
     require_clean,
     require_no_work,
+    require_nothing_beside,
     require_removable,
     require_single,
     require_unlocked,
@@ -119,6 +120,8 @@ def require_discardable(subject: Subject, shop: Workshop, *, force: bool) -> Sta
     if not force:
         require_no_work(subject, reads)
     if worktree is None:
+        begun = [past.record.wip for past in shop.pasts if is_unfinished_for(past, subject)]
+        require_nothing_beside(subject, reads, begun[-1] if begun else None)
         return None
     state = looked_into(worktree, subject, reads)
     if not force:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from git_wave.gates import Inspection, Terms, Verb, Verdict, judge
+from git_wave.gates._beside import lost_beside
 from git_wave.git.links import Worktree
 from git_wave.git.parse import Registration
 from git_wave.git.reads import Reads
@@ -12,6 +13,7 @@ from git_wave.lifecycle.committing import READ_ERRORS, State, beyond_commits, re
 from git_wave.lifecycle.subject import Subject, work_of
 from git_wave.model.entry import Entry
 from git_wave.model.errors import GitError, WaveError
+from git_wave.model.names import Oid
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages._lock import is_harness_lock
@@ -77,6 +79,18 @@ def looked_into(worktree: Worktree, subject: Subject, reads: Reads) -> State:
     if lost:
         raise WaveError(Reason.WORKTREE_DIRTY, "\n".join(dict.fromkeys(lost)))
     return state
+
+
+def require_nothing_beside(subject: Subject, reads: Reads, wip: Oid | None) -> None:
+    """Does nothing hang on the registration of a worktree that is gone, but for what `wip` keeps? Raises WaveError."""
+    try:
+        commits = [wip, *reads.objects.parents(wip)] if wip else []
+        saved = [reads.objects.tree(commit) for commit in commits]
+        lost = list(lost_beside(subject.path, subject.tip, reads, saved))
+    except READ_ERRORS as error:
+        raise WaveError(Reason.DIRT_CHECK_FAILED, str(error)) from error
+    if lost:
+        raise WaveError(Reason.WORKTREE_DIRTY, "\n".join(lost))
 
 
 def require_nobody_in(verdict: Verdict) -> None:

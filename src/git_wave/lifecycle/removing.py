@@ -16,7 +16,13 @@ from git_wave.git.presence import Presence
 from git_wave.git.snapshots import Snapshots
 from git_wave.lifecycle.committing import READ_ERRORS, State
 from git_wave.lifecycle.entries import remove_entry
-from git_wave.lifecycle.gates import looked_into, require_removable, require_unlocked, sorted_ignored
+from git_wave.lifecycle.gates import (
+    looked_into,
+    require_nothing_beside,
+    require_removable,
+    require_unlocked,
+    sorted_ignored,
+)
 from git_wave.lifecycle.records import Record
 from git_wave.lifecycle.subject import Subject
 from git_wave.model.errors import GitError, GitLocked, WaveError
@@ -117,6 +123,7 @@ class Removal:
         reads, git = self.run.reads, self.run.hands.git
         if reads.presence(subject.path) is not Presence.GONE:
             raise WaveError(Reason.WORKTREE_REMOVE_FAILED, f"{subject.path} was gone, and is there again")
+        require_nothing_beside(subject, reads, self.record.wip)
         if require_unlocked(subject, reads.registration(subject.path)) is not None:
             git.unlock_worktree(subject.path)
         try:

@@ -8,9 +8,12 @@ checkout below an unreadable directory.
 
 from __future__ import annotations
 
+from git_wave.gates._beside import lost_beside
+from git_wave.git.links import is_there
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError
+from git_wave.model.paths import is_summary
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Case, Go, Status, Step, Stop
 from git_wave.stages._landed import finished, is_in_target, nothing_left_to_judge
@@ -45,6 +48,18 @@ def accept_absent(case: Case, reads: Reads, why: str) -> Step:
         return Stop(case, Reason.BRANCH_MISMATCH, f"{why}\nthe branch {case.entry.branch} does not exist")
     warning = case.warning(Reason.ACCEPTED_ABSENT_WORKTREE, case.entry.worktree_path, registered.prunable or None)
     return Go(case.knowing(tip=tip, worktree=None, look=None), (warning,))
+
+
+def lost_with(case: Case, reads: Reads) -> str:
+    """What would be lost with the registration of a worktree that is gone, a line each; "" when nothing would.
+
+    A SUMMARY that was staged is not, where the checkout has one. Raises OSError, GitError or BrokenLink.
+    """
+
+    def is_rescued(path: str) -> bool:
+        return is_summary(path) and is_there(reads.layout.root / path)
+
+    return "\n".join(lost_beside(case.path, case.pinned, reads, is_safe=is_rescued))
 
 
 LEFT_OVERS = "git has let go of the worktree, and its branch is landed; delete what is left of its files yourself"

@@ -11,10 +11,12 @@ import logging
 from collections.abc import Mapping
 
 from git_wave.gates import Answer, Subject, Verb, Verdict, judge
+from git_wave.git.links import BrokenLink
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
+from git_wave.model.errors import GitError
 from git_wave.model.reasons import Reason
-from git_wave.stages._absence import accept_absent
+from git_wave.stages._absence import accept_absent, lost_with
 from git_wave.stages._case import Case, Gate, Go, Step, Stop
 from git_wave.stages._inspection import inspection_of
 
@@ -23,7 +25,7 @@ logger = logging.getLogger("git_wave.gates")
 
 def check(case: Case, reads: Reads) -> Step:
     if case.worktree is None:
-        return Go(case)
+        return without_worktree(case, reads)
     # One look at the processes before each merge: at the three links of each, which takes milliseconds.
     subject = inspection_of(case, reads, full_census=False).subject(case.worktree.path, worktree=case.worktree)
     verdict = judge(subject, Verb.WAVE)
@@ -33,6 +35,15 @@ def check(case: Case, reads: Reads) -> Step:
             return accept_absent(case, reads, f"{case.path} went away while it was checked")
         return Stop(case, unknown_reason(verdict), lines_of(verdict.unknown))
     return judged(case, subject, verdict)
+
+
+def without_worktree(case: Case, reads: Reads) -> Step:
+    """The directory is gone; what git still has of it may be the only place where something is."""
+    try:
+        lost = lost_with(case, reads) if reads.registration(case.path) else ""
+    except (BrokenLink, OSError, GitError) as error:
+        return Stop(case, Reason.DIRT_CHECK_FAILED, str(error))
+    return Stop(case, Reason.WORKTREE_DIRTY, lost) if lost else Go(case)
 
 
 def judged(case: Case, subject: Subject, verdict: Verdict) -> Step:

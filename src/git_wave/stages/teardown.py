@@ -21,7 +21,7 @@ from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
-from git_wave.stages._absence import LEFT_OVERS, accept_absent
+from git_wave.stages._absence import LEFT_OVERS, accept_absent, lost_with
 from git_wave.stages._case import Act, Case, Go, Hands, Status, Step, Stop
 from git_wave.stages._ignored import rehearse_ignored, set_ignored_aside, still_ignored
 from git_wave.stages._inspection import inspection_of
@@ -201,10 +201,12 @@ def take_registration(case: Case, reads: Reads, hands: Hands) -> Step:
             return Go(case)
         if stop := locked_against(case, registered.locked):
             return stop
+        if lost := lost_with(case, reads):
+            return Stop(case, Reason.WORKTREE_REMOVE_FAILED, lost)
         if registered.locked is not None:
             hands.git.unlock_worktree(case.path)
         hands.git.drop_registration(case.path, case.pinned)
-    except GitError as error:
+    except (BrokenLink, OSError, GitError) as error:
         try:
             if not reads.is_registered(case.path):
                 return Go(case)
