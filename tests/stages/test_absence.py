@@ -288,3 +288,21 @@ def test_gone_worktree_of_which_git_alone_has_a_commit_or_a_staged_file_is_block
     for agent in (first, second):
         assert (run.entry(agent)["reason"], run.entry(agent)["merge_commit"]) == ("worktree_dirty", None)
         assert world.registered(agent)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_gone_worktree_with_a_submodule_lands_only_where_a_remote_has_its_commits(world: World, shared: bool) -> None:
+    agent = world.agent("a")
+    inner = world.root / ".git/worktrees" / agent.path.name / "modules/sub"
+    world.git("clone", "-q", "--bare", world.root, inner)
+    world.git("config", "core.bare", "false", cwd=inner)
+    world.git("config", "core.worktree", agent.path / "sub", cwd=inner)
+    if shared:
+        world.git(
+            f"--git-dir={inner}", f"--work-tree={inner}", "update-ref", "refs/remotes/origin/all", "refs/heads/main"
+        )
+        world.git(f"--git-dir={inner}", f"--work-tree={inner}", "update-ref", "refs/remotes/origin/a", agent.tip)
+    vanish(agent)
+    run = world.wave(agent)
+    assert run.entry(agent)["reason"] == ("ok" if shared else "worktree_dirty"), run.entry(agent)
+    assert world.registered(agent) != shared

@@ -163,7 +163,9 @@ class WorktreeReads(HistoryReads):
         inside = [worktree.path / path / ".git" for path in submodules]
         for repository in [*self.submodule_repositories(worktree), *filter(Path.is_dir, inside)]:
             command = ["rev-list", "--max-count=1", "--all", "HEAD", "--not", "--remotes"]
-            if self._door.run(self.layout.root, [f"--git-dir={repository}", *command]).text.strip():
+            # The working tree that its config names may be gone, and git would not start without it.
+            where = [f"--git-dir={repository}", f"--work-tree={repository}"]
+            if self._door.run(self.layout.root, [*where, *command]).text.strip():
                 yield str(repository)
 
     def submodule_repositories(self, worktree: Worktree) -> list[Path]:
