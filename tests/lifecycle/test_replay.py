@@ -1,5 +1,6 @@
 """create --replay-dirty: the agent sees what the user sees, and the user's checkout is never written to."""
 
+import json
 import os
 import socket
 from collections.abc import Callable
@@ -166,8 +167,9 @@ def test_more_sidecars_can_be_named(world: World) -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", ["", "plans/"])
 def test_the_manifest_is_never_replayed_and_does_not_stand_in_the_waves_way(world: World, folder: str) -> None:
-    """Nor is the lock beside it: both are ours, and change with every agent that is recorded."""
-    put(world.root / f"{folder}wave.json", '{"worktrees": []}')
+    """Nor are the files beside it that recorders lock and replace it with."""
+    put(world.root / f"{folder}wave.json", json.dumps({"orchestrator_root": str(world.root), "worktrees": []}))
+    put(world.root / f"{folder}.wave.json.a1b2c3", "as another recorder writes it")
     edit("new.txt")(world)
     flags = ["--replay-dirty", f"--manifest={world.root / folder / 'wave.json'}"]
 
@@ -176,6 +178,7 @@ def test_the_manifest_is_never_replayed_and_does_not_stand_in_the_waves_way(worl
     for one in made:
         assert world.git("diff", "--name-only", one.base, str(one.baseline)) == "new.txt"
     (world.root / "new.txt").unlink()
+    (world.root / f"{folder}.wave.json.a1b2c3").unlink()
     run = world.wave(world.root / folder / "wave.json")
     assert (run.code, [entry["status"] for entry in run.entries]) == (0, ["merged_removed"] * 2), run.doc
 

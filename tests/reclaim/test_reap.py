@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from git_wave.state.creating import Intent, begun
 from support.calling import call
 from support.reclaim import admin, fates, journals, lock, process, reap, record, taken, untouched
 from support.repo import put
@@ -247,3 +248,22 @@ def test_a_record_that_cannot_be_read_is_told_and_takes_nothing_along(yard: Worl
     assert [Path(warning["path"]).name for warning in answer.doc["warnings"]] == ["two"]
     assert untouched(yard, agent)
     assert untouched(yard, garbled)
+
+
+def test_a_worktree_that_the_command_is_called_in_is_kept(yard: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = agent_of(yard, "one")
+    monkeypatch.chdir(agent.path)
+
+    assert fates(reap("s")) == {"one": ("kept", "worktree_claimed")}
+    assert untouched(yard, agent)
+
+
+def test_a_worktree_that_a_create_is_still_making_is_kept(yard: World) -> None:
+    agent = agent_of(yard, "one")
+    tree = yard.git("rev-parse", f"{agent.tip}^{{tree}}")
+    intent = Intent("id-1", "m.json", agent.id, agent.branch, str(agent.path), agent.base, tree)
+
+    with begun(yard.root / ".git", intent):
+        assert fates(reap("s")) == {"one": ("kept", "worktree_claimed")}
+    assert untouched(yard, agent)
+    assert fates(reap("s")) == {"one": ("removed", "removed")}

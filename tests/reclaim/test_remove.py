@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from git_wave.cli.reclaim import place_of
 from git_wave.git import door
+from git_wave.model.interrupts import Interrupts
 from support.calling import call
 from support.reclaim import dead_pid, journals, lock, process, record, remove, taken, untouched
 from support.repo import put
@@ -401,3 +403,12 @@ def test_a_dry_run_asks_everything_and_changes_nothing(yard: World) -> None:
     assert [answer.doc["outcome"] for answer in answers] == ["would_remove", "kept", "would_remove"]
     assert yard.snapshot() == before
     assert journals(yard) == []
+
+
+@pytest.mark.parametrize(("setting", "seconds"), [("600", 30), ("5", 5)])
+def test_no_git_command_may_take_longer_than_thirty_seconds_whatever_the_setting_says(
+    yard: World, setting: str, seconds: float
+) -> None:
+    yard.git("config", "wave.gitTimeout", setting)
+
+    assert place_of(None, Interrupts()).door.timeout == seconds

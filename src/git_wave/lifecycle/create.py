@@ -28,7 +28,7 @@ from git_wave.lifecycle.plan import (
     require_room,
     resolved_base,
 )
-from git_wave.lifecycle.replay import Captured, capture
+from git_wave.lifecycle.replay import Bounds, Captured, capture
 from git_wave.model.entry import Advice
 from git_wave.model.errors import GitError, GitLocked, WaveError
 from git_wave.model.reasons import Reason
@@ -79,8 +79,7 @@ def make(plan: Plan, run_id: str, opened: Opened, tools: Tools, warnings: list[A
     document = load_document(plan.order.manifest)
     for branch, path in vacancies(plan, reads, document, opened.settings.branch_pattern):
         base = resolved_base(plan, reads)
-        limits, sidecars = plan.order.limits, opened.settings.sidecars
-        captured = capture(base, reads, tools.snapshots, limits, sidecars) if plan.order.replay else None
+        captured = capture(base, reads, tools.snapshots, bounds_of(plan, opened)) if plan.order.replay else None
         tree = captured.files if captured else reads.objects.tree(base)
         facts = (run_id, str(plan.order.manifest), plan.agent_id, branch, str(path), base, tree)
         with begun(reads.layout.common_dir, Intent(*facts, parents=missing_above(path))) as creating:
@@ -90,6 +89,10 @@ def make(plan: Plan, run_id: str, opened: Opened, tools: Tools, warnings: list[A
             except TakenMeanwhile:
                 creating.forget()
     raise WaveError(Reason.BRANCH_EXISTS, f"there is a branch {plan.branch} already; --unique takes the next free name")
+
+
+def bounds_of(plan: Plan, opened: Opened) -> Bounds:
+    return Bounds(plan.order.limits, tuple(opened.settings.sidecars), plan.order.manifest.resolve())
 
 
 def vacancies(plan: Plan, reads: Reads, document: Any, pattern: str) -> Iterator[tuple[str, Path]]:

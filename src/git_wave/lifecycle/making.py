@@ -132,7 +132,7 @@ def furnish(maker: Maker, worktree: Worktree) -> dict[str, Any]:
     indexes = Indexes(maker.opened.door)
     replay(captured, maker.tools.reads.layout.root, worktree, indexes)
     if captured.skipped:
-        what = f"sidecars and linked worktrees, left out: {captured.skipped}"
+        what = f"the manifest, sidecars and linked worktrees, left out: {captured.skipped}"
         maker.warnings.append(Advice(Reason.REPLAY_SKIPPED, maker.intent.branch, None, what))
     if not maker.plan.order.baseline:
         indexes.read_tree(worktree, captured.staged)

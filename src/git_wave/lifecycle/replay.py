@@ -47,17 +47,32 @@ class Captured:
         return [change.path for change in self.changes if change.status == "D"]
 
 
-def capture(head: Oid, reads: Reads, snapshots: Snapshots, limits: Limits, sidecars: Iterable[str]) -> Captured | None:
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is not replayed: more than `limits` allow; further `sidecars`; the `manifest`, where it is untracked."""
+
+    limits: Limits
+    sidecars: tuple[str, ...]
+    manifest: Path
+
+    def is_ours(self, path: Path) -> bool:
+        """Also of the files beside the manifest that recorders lock and replace it with."""
+        return path == self.manifest or (
+            path.parent == self.manifest.parent and path.name.startswith(f".{self.manifest.name}.")
+        )
+
+
+def capture(head: Oid, reads: Reads, snapshots: Snapshots, bounds: Bounds) -> Captured | None:
     """The uncommitted state of the checkout at `head`; None when there is none. Raises WaveError."""
     try:
         look = reads.checkout_look()
         require_replayable(look, reads)
         survey = reads.index_survey(reads.checkout)
         require_whole_submodules(reads, survey.submodules)
-        untracked, skipped = sorted_out(look, reads, (*SIDECARS, *sidecars))
+        untracked, skipped = sorted_out(look, reads, bounds)
         if not untracked and not survey.hidden and all(change.code == "??" for change in look.changes):
             return None
-        size = require_copyable(reads.layout.root, untracked, limits)
+        size = require_copyable(reads.layout.root, untracked, bounds.limits)
         base = reads.objects.tree(head)
         staged = snapshots.index_tree(reads.checkout)
         files = snapshots.files_tree(reads.checkout, survey.hidden, untracked)
@@ -87,16 +102,17 @@ def is_edited(module: Worktree, reads: Reads) -> bool:
     return bool(reads.worktree_look(module).changes)
 
 
-def sorted_out(look: Look, reads: Reads, sidecars: Sequence[str]) -> tuple[list[str], int]:
+def sorted_out(look: Look, reads: Reads, bounds: Bounds) -> tuple[list[str], int]:
     """Untracked files to replay, and how many other things were left out on purpose."""
     found = [change.path for change in look.changes if change.code == "??"]
-    ours = [path for path in found if is_sidecar(path, sidecars)]
-    rest = [path for path in found if not is_sidecar(path, sidecars)]
+    sidecars = (*SIDECARS, *bounds.sidecars)
+    root = reads.layout.root
+    rest = [path for path in found if not (is_sidecar(path, sidecars) or bounds.is_ours(root / path))]
     repositories = [path for path in rest if path.endswith("/")]
-    others = [path for path in repositories if reads.registration(reads.layout.root / path.rstrip("/")) is None]
+    others = [path for path in repositories if reads.registration(root / path.rstrip("/")) is None]
     if others:
         raise unreplayable("a repository of its own", others)
-    return [path for path in rest if not path.endswith("/")], len(ours) + len(repositories)
+    return [path for path in rest if not path.endswith("/")], len(found) - len(rest) + len(repositories)
 
 
 def is_sidecar(path: str, sidecars: Iterable[str]) -> bool:

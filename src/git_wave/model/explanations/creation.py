@@ -104,8 +104,8 @@ CREATION: dict[Reason, Explanation] = {
     Reason.REPLAY_SKIPPED: Explanation(
         WARNING,
         "",
-        "Sidecar directories of this tool or of a harness, and linked worktrees, stand untracked in the checkout. They "
-        "are nobody's content and were not replayed.",
+        "The manifest, sidecar directories of this tool or of a harness, or linked worktrees stand untracked in the "
+        "checkout. They are nobody's content and were not replayed.",
         "Nothing to do; `wave.sidecar` names more directories of this kind.",
     ),
     Reason.UNFINISHED_CREATE_UNDONE: Explanation(
