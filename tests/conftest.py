@@ -57,13 +57,23 @@ def pytest_configure() -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
+WIDE = 3
+"""Cases from which on a table is wide."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`sampled(n)`: of a test's many cases every n-th is run always, and the others with the deep ones."""
-    seen: dict[str, int] = {}
+    """Of a wide table every second case is run always, and the others with the deep ones; with `sampled(n)` every n-th.
+
+    Tables of tests/unit cost next to nothing and are always run whole.
+    """
+    tables: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if mark := item.get_closest_marker("sampled"):
-            test = item.nodeid.partition("[")[0]
-            seen[test] = seen.get(test, -1) + 1
-            if seen[test] % mark.args[0]:
+        tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for test, cases in tables.items():
+        mark = cases[0].get_closest_marker("sampled")
+        cheap = len(cases) < WIDE or test.startswith("tests/unit/")
+        step = mark.args[0] if mark else 1 if cheap else 2
+        for number, item in enumerate(cases):
+            if number % step:
                 item.add_marker(pytest.mark.deep)

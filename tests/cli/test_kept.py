@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from git_wave.state.kept import carry_across
 from support.calling import Answer, call
 from support.repo import put
 from support.world import Agent, World, files_below
@@ -183,3 +184,41 @@ def test_refusals_are_one_line_on_standard_error(world: World) -> None:
 
     assert (answer.code, answer.out) == (1, "")
     assert answer.err == "kept restore: unknown_kept — nothing is kept under no\\x1bsuch\n"
+
+
+def test_restore_goes_on_where_one_was_killed_between_copying_a_file_and_letting_go_of_it(world: World) -> None:
+    one = with_output(world, "one")
+    land(world, one)
+    (item,) = listed(world)
+    back = world.tmp / "back"
+    put(back / "notes/deep/one.txt", "12345")
+
+    answer = kept(world, "restore", item["id"], "--to", str(back))
+
+    assert answer.code == 0, answer
+    assert files_below(back) == {"run.log": b"log of one", "notes/deep/one.txt": b"12345"}
+    assert listed(world) == []
+
+
+def test_a_file_is_carried_to_another_file_system_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = put(tmp_path / "from/file", "all of it"), tmp_path / "file"
+
+    def torn(_source: Path, part: Path, **_: bool) -> None:
+        part.write_text("all")
+        raise OSError(5, "cut short")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("git_wave.state.kept.shutil.copy2", torn)
+        with pytest.raises(OSError, match="cut short"):
+            carry_across(source, target)
+    assert (target.exists(), source.read_text()) == (False, "all of it")
+
+    carry_across(source, target)
+
+    assert (target.read_text(), source.exists(), [path.name for path in tmp_path.iterdir() if path.is_file()]) == (
+        "all of it",
+        False,
+        ["file"],
+    )

@@ -112,7 +112,7 @@ def test_many_reruns_are_struck_too_and_the_same_command_finishes(
     check_twice(range(10 * tens, 10 * tens + 10), lengths, scene, shim, record_property)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_struck_before_the_branchs_config_went_a_rerun_clears_it(scene: Scene, shim: Shim, kind: str) -> None:
     five = scene(kind.replace(" ", "-"))

@@ -111,7 +111,7 @@ def check_lines(how: str, cut: str, start: int, lengths: Lengths, scene: Scene, 
                 five.finish()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("how", "cut", "start"), SAMPLE)
 def test_a_journal_line_is_cut_and_the_same_command_finishes(
     how: str, cut: str, start: int, lengths: Lengths, scene: Scene, record_property: Record

@@ -25,6 +25,7 @@ from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
 from git_wave.state.journal import History
+from git_wave.state.kept_places import in_the_way, put_back
 from git_wave.state.owner import write_owner
 
 
@@ -193,12 +194,13 @@ def clear_half_made(record: Record, shop: Workshop, outcome: Restored) -> None:
 def put_back_kept(past: Past, worktree: Worktree, shop: Workshop, outcome: Restored) -> None:
     """Kept files go back to their worktree; where something stands in the way, they stay where they are."""
     for place, path in past.still_kept():
-        if os.path.lexists(worktree.path / path.rstrip("/")):
-            where = str(kept_at((place, path)))
-            detail = f"something stands at {worktree.path / path}"
-            outcome.warnings.append(Advice(Reason.IGNORED_OUTPUT_KEPT, past.record.branch, where, detail))
+        kept, target = kept_at((place, path)), worktree.path / path.rstrip("/")
+        if standing := list(in_the_way(kept, target)):
+            detail = f"something stands at {standing[0]}"
+            outcome.warnings.append(Advice(Reason.IGNORED_OUTPUT_KEPT, past.record.branch, str(kept), detail))
         else:
-            shop.run.hands.keep(Path(place), path, worktree.path)
+            with shop.run.journal.step("put_back", path=path, place=place):
+                put_back(kept, target)
 
 
 def put_back_owner(record: Record, worktree: Worktree, shop: Workshop) -> None:

@@ -7,8 +7,10 @@ build or cache name goes with the worktree, and not even that when it hides a re
 from __future__ import annotations
 
 import errno
+import filecmp
 import os
 import shutil
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,10 +130,13 @@ def residue_place(common_dir: Path, wave_id: str, branch: str) -> Path:
 
 def carry_across(source: Path, target: Path) -> None:
     """Move to another file system, one file at a time: what is written behind our back stays where it is, and is
-    seen by whoever looks next.
+    seen by whoever looks next. A file appears whole: who dies in the middle leaves a part under another name.
     """
     if source.is_symlink() or not source.is_dir():
-        shutil.copy2(source, target, follow_symlinks=False)
+        part = target.with_name(f".{target.name[:200]}.git-wave-part")
+        part.unlink(missing_ok=True)
+        shutil.copy2(source, part, follow_symlinks=False)
+        os.rename(part, target)
         os.unlink(source)
         return
     target.mkdir()
@@ -143,6 +148,14 @@ def carry_across(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno != errno.ENOTEMPTY:
             raise
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths hold the very same file, or equal files or links: one was the other's copy. Raises OSError."""
+    if os.path.islink(one) and os.path.islink(other):
+        return os.readlink(one) == os.readlink(other)
+    modes = [os.lstat(path).st_mode for path in (one, other)]
+    return all(map(stat.S_ISREG, modes)) and (os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False))
 
 
 def set_aside(root: Path, path: str, place: Path) -> Path:

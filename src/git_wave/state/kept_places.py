@@ -18,7 +18,7 @@ from pathlib import Path
 
 from git_wave.state.atomic import replace_file, sync_directory
 from git_wave.state.expiry import begun_at
-from git_wave.state.kept import carry_across
+from git_wave.state.kept import carry_across, is_same
 
 ORIGIN, RESIDUE = ".origin", ".residue"
 RECORD = "origin.json"
@@ -130,10 +130,12 @@ def walk(place: Path) -> Iterator[Path]:
 
 
 def in_the_way(source: Path, target: Path) -> Iterator[Path]:
-    """What stands where files below `source` would be put below `target`. Raises OSError."""
+    """What stands where files below `source` would be put below `target`, their own copies aside. Raises OSError."""
     try:
         found = os.lstat(target)
     except FileNotFoundError:
+        return
+    if is_same(source, target):
         return
     if not stat.S_ISDIR(found.st_mode) or source.is_symlink() or not source.is_dir():
         yield target
@@ -145,7 +147,8 @@ def in_the_way(source: Path, target: Path) -> Iterator[Path]:
 def put_back(source: Path, target: Path) -> None:
     """Move all below `source` to the same place below `target`, by rename where the file system allows.
 
-    Raises OSError, with FileExistsError where something stands: what was moved by then is there, the rest is not.
+    Raises OSError, with FileExistsError where something stands: what was moved by then is there, the rest is not. A
+    copy that was made before is taken for moved.
     """
     if os.path.lexists(target) and source.is_dir() and not source.is_symlink() and not target.is_symlink():
         for name in sorted(os.listdir(source)):
@@ -153,7 +156,10 @@ def put_back(source: Path, target: Path) -> None:
         os.rmdir(source)
         return
     if os.path.lexists(target):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        if not is_same(source, target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        os.unlink(source)
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         if source.is_dir() and not source.is_symlink():
