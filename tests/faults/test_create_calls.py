@@ -89,14 +89,16 @@ def calm(shim: Shim) -> None:
     shim.install()
 
 
-def run_struck(scene: Scene, shim: Shim, kind: str, number: int, more: tuple[str, ...]) -> None:
-    """The command with its fault, and what must hold at once."""
+def run_struck(scene: Scene, shim: Shim, kind: str, number: int, more: tuple[str, ...]) -> bool:
+    """The command with its fault, and what must hold at once; whether it said that it ended well."""
     strike(shim, kind, number)
     argv = scene.argv(*more, *PATIENCE)
+    said_well = False
     if kind in FAILING:
         answer = call(*argv)
         calm(shim)
         scene.assert_told(answer, *more)
+        said_well = answer.code == 0
     else:
         code = run_forked("git-wave", argv)
         calm(shim)
@@ -105,6 +107,7 @@ def run_struck(scene: Scene, shim: Shim, kind: str, number: int, more: tuple[str
         if kind in SIGNALLED:
             assert scene.unmanaged() == []
     assert (shim.state / "struck").exists(), "the command made fewer calls this time"
+    return said_well
 
 
 def check_calls(
@@ -118,8 +121,8 @@ def check_calls(
 def check_call(points: Points, kind: str, number: int, fresh: Fresh, shim: Shim, more: tuple[str, ...]) -> None:
     with points.at(f"git call {number} {kind}"):
         scene = fresh(number)
-        run_struck(scene, shim, kind, number, more)
-        scene.finish(*more)
+        if not run_struck(scene, shim, kind, number, more):
+            scene.finish(*more)
         forget(scene)
 
 

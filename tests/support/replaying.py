@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,10 @@ def git_files(common: Path, made: Path | None, branch: str) -> dict[str, bytes]:
         here = Path(folder)
         folders[:] = [name for name in folders if here / name not in skipped]
         paths = [here / name for name in names if here / name not in ours]
-        found |= {str(path.relative_to(common)): path.read_bytes() for path in paths}
+        for path in paths:
+            # The git of a killed command may still be at work: its lock files come and go.
+            with suppress(FileNotFoundError):
+                found[str(path.relative_to(common))] = path.read_bytes()
     return found
 
 
