@@ -1,5 +1,6 @@
 """create: when it fails on the way, what this call made goes again, and nothing else does."""
 
+import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -267,3 +268,14 @@ def test_what_a_failed_create_could_not_take_away_is_named(world: World, shim: S
 
 def json_text(doc: dict[str, object]) -> str:
     return repr(doc)
+
+
+def test_what_a_create_that_was_killed_left_of_its_record_goes_after_a_day(world: World) -> None:
+    home = world.root / ".git/git-wave/creating"
+    old, young = [put(home / name, "") for name in (".a.json.x1", "a.lock")], put(home / ".b.json.x2", "")
+    for path in old:
+        os.utime(path, (0, 0))
+
+    created(world)
+
+    assert [path.exists() for path in (*old, young)] == [False, False, True]

@@ -116,10 +116,11 @@ def load_intent(path: Path) -> Intent | None:
 
 
 def drop_idle_locks(home: Path) -> None:
-    """Lock files whose record was never written; a young one may be somebody's who is about to write it."""
-    for path in home.glob("*.lock"):
+    """Lock files whose record was never written, and drafts of records; a young one may be about to become one."""
+    idle = (path for path in home.glob("*.lock") if not path.with_suffix(".json").exists())
+    for path in (*idle, *home.glob(".*.json.*")):
         with suppress(OSError):
-            if not path.with_suffix(".json").exists() and time.time() - os.lstat(path).st_mtime > DAY:
+            if time.time() - os.lstat(path).st_mtime > DAY:
                 path.unlink()
 
 
