@@ -30,7 +30,7 @@ from git_wave.state.journal import list_histories
 
 MESSAGE = """wip: uncommitted on {branch} when its worktree was removed
 
-Everything that stood in the worktree and was not ignored, as it was on disk.
+Everything that stood in the worktree and was not ignored.
 """
 
 
