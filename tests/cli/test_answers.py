@@ -47,10 +47,13 @@ def test_people_are_told_what_was_committed_kept_and_how_it_comes_back(one: One)
     tip = one.world.git("rev-parse", one.agent.branch)
     assert told.out.splitlines() == [f"ok  {one.agent.branch}  {one.agent.path}", f"committed: {tip}"]
 
+    put(one.agent.path / "more.txt", "more\n")
     told = one.call("discard", "--force", "--format", "text")
-    ref = one.world.git("for-each-ref", "--format=%(refname)", "refs/git-wave")
+    tip_at, wip_at = one.world.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/git-wave").splitlines()
+    ref, (wip, commit) = tip_at.split()[0], wip_at.split()
     assert f"commits: {ref}" in told.out
-    assert f"to bring it back: git wave restore {ref}" in told.out
+    assert f"what was uncommitted: {commit} at {wip}\n" in told.out
+    assert "to bring it back: git wave restore refs/git-wave/" in told.out
 
 
 def test_a_reap_says_for_each_worktree_what_to_do_and_how_many_ended_how(

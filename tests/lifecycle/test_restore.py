@@ -48,6 +48,7 @@ def test_everything_comes_back_by_every_name(one: One) -> None:
     nothing = dict.fromkeys(("parent", "manifest", "base", "baseline"))
     assert json.loads(after.pop("owner")) == {**json.loads(before.pop("owner")), **nothing}
     assert after == before
+    assert list((one.world.root / ".git/git-wave/kept").iterdir()) == []
     for name in (told["id"], told["backup"], told["wip"]["ref"]):
         assert one.restore(name).doc["reason"] == "already_restored"
     assert files.items() <= files_below(one.agent.path).items()

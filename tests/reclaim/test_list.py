@@ -337,8 +337,9 @@ def test_git_that_does_not_answer_in_one_worktree_leaves_that_one_unknown(world:
         shim.fail("ls-files", 0, stdout="H nonsense", arg=where)
     found = rows(world, *(["--git-timeout", "3"] if how == "times out" else []))
 
-    assert found["bad"]["may_go"] is None
-    assert set(gates(found["bad"]).values()) == {"cannot_tell"}
+    # A git that hangs may be found as a process that is in the worktree.
+    assert found["bad"]["may_go"] in ((None, False) if how == "times out" else (None,))
+    assert {answer for gate, answer in gates(found["bad"]).items() if gate != "holders"} == {"cannot_tell"}
     assert (found["fine"]["may_go"], gates(found["fine"])) == (True, {})
 
 

@@ -92,6 +92,8 @@ def lines_of_one(document: dict[str, Any]) -> Iterator[str]:
     yield "  ".join(filter(None, (document["reason"], document["branch"], document["worktree_path"])))
     for what, word in TOLD:
         places = document.get(what) or ()
+        if isinstance(places, dict):
+            places = f"{places['commit']} at {places['ref']}"
         yield from (f"{word}: {place}" for place in ([places] if isinstance(places, str) else places))
     yield from lines_after(document)
 

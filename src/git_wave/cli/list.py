@@ -98,4 +98,6 @@ def show(inventory: Inventory, sort: str, as_json: bool) -> None:
     from git_wave.report.inventory_table import render_inventory
     from git_wave.report.table import console_for
 
-    render_inventory(inventory, console_for(sys.stdout), sort)
+    # In a pipe nothing needs to be folded, unless somebody says how wide it is.
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 200
+    render_inventory(inventory, console_for(sys.stdout, width=width), sort)

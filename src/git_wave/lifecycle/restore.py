@@ -25,7 +25,7 @@ from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import JournalError
 from git_wave.state.journal import History
-from git_wave.state.kept_places import in_the_way, put_back
+from git_wave.state.kept_places import forget_emptied, in_the_way, put_back
 from git_wave.state.owner import write_owner
 
 
@@ -201,6 +201,7 @@ def put_back_kept(past: Past, worktree: Worktree, shop: Workshop, outcome: Resto
         else:
             with shop.run.journal.step("put_back", path=path, place=place):
                 put_back(kept, target)
+            forget_emptied(shop.run.hands.home, Path(place))
 
 
 def put_back_owner(record: Record, worktree: Worktree, shop: Workshop) -> None:

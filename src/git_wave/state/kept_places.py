@@ -184,6 +184,16 @@ def delete_kept(kept: Kept) -> None:
     forget(kept)
 
 
+def forget_emptied(home: Path, place: Path) -> None:
+    """Take away what is left of a place once every file has gone from it. Raises OSError."""
+    run_id, *name = place.relative_to(kept_dir(home)).parts
+    if os.path.lexists(place) and any(True for _ in walk(place)):
+        return
+    for directory, _, _ in os.walk(place, topdown=False):
+        os.rmdir(directory)
+    forget(Kept(run_id, "/".join(name), place, 0, 0, None))
+
+
 def forget(kept: Kept) -> None:
     """Take away the record and the directories that nothing is left in."""
     run = kept.path

@@ -193,7 +193,7 @@ RECLAIM: dict[Reason, Explanation] = {
         "",
         "The repository is not at or below the directory in which the command was called, so that its worktrees are "
         "not this caller's to remove.",
-        "Call it in the repository's main worktree, or above it.",
+        "Call it in the top directory of the main worktree, or above it.",
     ),
     Reason.REAP_INCOMPLETE: Explanation(
         DECIDED,
