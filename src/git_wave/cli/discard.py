@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from git_wave.cli.answers import named_from, repository_of, run_verb
-from git_wave.cli.options import Filled, FilledPath, Wait, format_option
+from git_wave.cli.options import Wait, format_option, which_worktree
 
 if TYPE_CHECKING:
     from git_wave.model.interrupts import Interrupts
 
 
 @click.command("discard", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("path", required=False, metavar="[PATH]", type=FilledPath())
-@click.option("--manifest", type=FilledPath(), help="The manifest with the agent's entry.")
-@click.option("--agent-id", type=Filled(), help="Whose worktree; needs --manifest.")
-@click.option("--root", type=FilledPath(), help="A checkout of the repository.  [default: found by PATH or manifest]")
+@which_worktree
 @click.option("--force", is_flag=True, help="Also with commits or uncommitted files, which a backup then keeps.")
 @click.option("--dry-run", is_flag=True, help="Ask everything, change nothing.")
 @click.option("--wait", type=Wait(), default=0, help="Seconds to wait for a running wave.")

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from git_wave.cli.answers import named_from, repository_of, run_verb
-from git_wave.cli.options import Filled, FilledPath, Wait, format_option
+from git_wave.cli.options import Filled, Wait, format_option, which_worktree
 
 if TYPE_CHECKING:
     from git_wave.model.interrupts import Interrupts
 
 
 @click.command("finalize", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("path", required=False, metavar="[PATH]", type=FilledPath())
-@click.option("--manifest", type=FilledPath(), help="The manifest with the agent's entry.")
-@click.option("--agent-id", type=Filled(), help="Whose worktree; needs --manifest.")
-@click.option("--root", type=FilledPath(), help="A checkout of the repository.  [default: found by PATH or manifest]")
+@which_worktree
 @click.option("--message", type=Filled(), help="The commit's message.")
 @click.option("--drop-empty", is_flag=True, help="Take worktree and branch away when the branch holds no work.")
 @click.option("--wait", type=Wait(), default=0, help="With --drop-empty: seconds to wait for a running wave.")

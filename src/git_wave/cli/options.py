@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,16 @@ format_option = click.option(
     show_default=True,
     help="auto: text on a terminal, JSON elsewhere.",
 )
+
+
+def which_worktree(command: Callable[..., int]) -> Callable[..., int]:
+    """What names one worktree: its path, or a manifest and an agent in it."""
+    where = "A checkout of the repository.  [default: found by PATH or manifest]"
+    for name_it in (
+        click.option("--root", type=FilledPath(), help=where),
+        click.option("--agent-id", type=Filled(), help="Whose worktree; needs --manifest."),
+        click.option("--manifest", type=FilledPath(), help="The manifest with the agent's entry."),
+        click.argument("path", required=False, metavar="[PATH]", type=FilledPath()),
+    ):
+        command = name_it(command)
+    return command
