@@ -17,7 +17,8 @@ from typing import Any
 
 import click
 
-from git_wave.git.door import Answer, Door
+from git_wave.git.answer import Answer
+from git_wave.git.door import Door
 from git_wave.model.errors import GitError, Refusal
 from git_wave.model.explanations import EXPLANATIONS
 from git_wave.model.reasons import Reason

@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from functools import cached_property
 from typing import Self
 
-from git_wave.git.door import Answer, Door
+from git_wave.git.answer import Answer
+from git_wave.git.door import Door
 from git_wave.git.layout import Layout
 from git_wave.git.objects import Objects
 from git_wave.git.parse import TRACKING, Difference, Tracking, parse_diff_raw, parse_merge_tree, parse_tracking

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from git_wave.git.door import Conversation
+from git_wave.git.conversation import Conversation
 from git_wave.git.parse import require_oid
 from git_wave.model.errors import GitError
 from git_wave.model.names import Oid

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from git_wave.git.door import Answer, Door
+from git_wave.git.answer import Answer
+from git_wave.git.door import Door
 from git_wave.git.history import DIFF_PINS, Differences
 from git_wave.git.layout import Layout, read_setting
 from git_wave.git.links import Worktree, is_there

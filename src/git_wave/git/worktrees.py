@@ -11,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 
 from git_wave.git import links, presence
-from git_wave.git.door import Answer, Door
+from git_wave.git.answer import Answer
+from git_wave.git.door import Door
 from git_wave.git.history import HistoryReads
 from git_wave.git.links import Worktree
 from git_wave.git.parse import (

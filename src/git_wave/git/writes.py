@@ -12,7 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from git_wave.git.door import Answer, Door
+from git_wave.git.answer import Answer
+from git_wave.git.door import Door
 from git_wave.git.history import MERGE_PINS
 from git_wave.git.layout import Layout
 from git_wave.git.links import Worktree

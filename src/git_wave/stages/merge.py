@@ -11,7 +11,7 @@ import logging
 import os
 from typing import Any
 
-from git_wave.git.door import Answer
+from git_wave.git.answer import Answer
 from git_wave.git.history import Differences
 from git_wave.git.parse import Look
 from git_wave.git.patience import patiently
