@@ -14,6 +14,7 @@ from support.one import One, build_one, leave, tree_of
 from support.ours import journals, lines_of, our_refs
 from support.repo import put
 from support.shim import Shim
+from support.unseen import FLAGS, edit_unseen
 from support.world import World, files_below
 
 
@@ -94,6 +95,17 @@ def test_commits_beyond_the_base_are_refused_and_listed(world: World) -> None:
     one = build_one(world, work=True)
 
     assert_refused(one, "has_commits", says=one.agent.tip)
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_hidden_edit_that_no_size_and_no_time_gives_away_is_refused_and_saved(one: One, flag: str) -> None:
+    edited = edit_unseen(one.world, one.agent.path, flag=flag)
+
+    assert_refused(one, "worktree_dirty", says="hidden edit: setup.cfg")
+    answer = one.call("discard", "--force")
+
+    assert_discarded(one, answer)
+    assert tree_of(one, answer.doc["wip"]["commit"])["setup.cfg"] == edited
 
 
 def test_whatever_is_uncommitted_is_refused_and_listed(one: One) -> None:

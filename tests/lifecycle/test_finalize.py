@@ -12,6 +12,7 @@ from support.one import One, build_one, leave, tree_of
 from support.ours import our_refs
 from support.repo import put
 from support.shim import Shim
+from support.unseen import FLAGS, edit_unseen
 from support.world import World, files_below
 
 
@@ -43,6 +44,16 @@ def test_whatever_was_left_is_committed_on_the_branch(one: One) -> None:
     assert one.world.git("log", "-1", "--format=%P %s", one.agent.branch) == f"{one.agent.tip} done by hand"
     mode = one.world.git("ls-tree", one.agent.branch, "src/core/engine.py").split()[0]
     assert (mode, one.status(), one.world.fsck()) == ("100755", [], "")
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_hidden_edit_that_no_size_and_no_time_gives_away_is_committed(one: One, flag: str) -> None:
+    edited = edit_unseen(one.world, one.agent.path, flag=flag)
+
+    answer = one.call("finalize")
+
+    assert (answer.code, answer.doc["auto_committed"]) == (0, True), answer
+    assert tree_of(one, one.tip() or "")["setup.cfg"] == edited == (one.agent.path / "setup.cfg").read_bytes()
 
 
 def test_finalized_again_it_says_the_same_and_moves_nothing(one: One) -> None:

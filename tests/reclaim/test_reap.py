@@ -11,6 +11,7 @@ from support.calling import call
 from support.reclaim import admin, fates, journals, lock, process, reap, record, taken, untouched
 from support.repo import put
 from support.shim import Shim
+from support.unseen import edit_unseen
 from support.world import Agent, World
 
 
@@ -61,6 +62,7 @@ def ignored(world: World, agent: Agent) -> None:
 
 KEPT: dict[str, tuple[Callable[[World, Agent], object], str]] = {
     "uncommitted": (lambda world, agent: put(agent.path / "new.txt", "new\n"), "worktree_dirty"),
+    "hidden edit, unseen": (lambda world, agent: edit_unseen(world, agent.path), "worktree_dirty"),
     "unpushed": (lambda world, agent: world.commit(agent.path, {"new.txt": "new\n"}), "commits_unpushed"),
     "ignored": (ignored, "ignored_output_blocks"),
     "locked": (lambda world, agent: lock(world, agent, "mine"), "lock_owner_unknown"),

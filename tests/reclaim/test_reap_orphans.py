@@ -11,6 +11,7 @@ from support.killing import KILLED, calm, kill_when
 from support.reclaim import admin, dead_pid, fates, lock, process, reap, reap_orphans, taken, untouched
 from support.repo import put
 from support.shim import Shim
+from support.unseen import edit_unseen
 from support.world import Agent, World
 
 
@@ -61,6 +62,7 @@ KEPT: dict[str, tuple[Callable[[World, Agent], object], str]] = {
     ),
     "a branch that is gone": (lose_the_branch, "cannot_resolve_branch_tip"),
     "work of its own": (lambda world, agent: world.commit(agent.path, {"a": "b"}), "branch_not_merged"),
+    "a hidden edit, unseen": (lambda world, agent: edit_unseen(world, agent.path), "worktree_dirty"),
     "an edit": (lambda world, agent: put(agent.path / "new.txt", "new\n"), "worktree_dirty"),
 }
 

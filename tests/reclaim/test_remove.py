@@ -14,6 +14,7 @@ from support.calling import call
 from support.reclaim import dead_pid, journals, lock, process, record, remove, taken, untouched
 from support.repo import put
 from support.shim import Shim
+from support.unseen import edit_unseen
 from support.world import Agent, World
 
 
@@ -189,6 +190,7 @@ NEVER: dict[str, tuple[Callable[[World, Agent], object], str]] = {
     "a live lock": (lambda world, agent: lock(world, agent, f"pid {os.getpid()}"), "pid_alive"),
     "submodule": (submodule, "submodules_initialized"),
     "hidden edit": (hidden_edit, "worktree_dirty"),
+    "hidden edit, unseen": (lambda world, agent: edit_unseen(world, agent.path), "worktree_dirty"),
     "ignored output": (lambda world, agent: put(agent.path / "run.log", "out\n"), "ignored_output_blocks"),
     "unprovable": (unprovable, "cannot_tell"),
 }

@@ -1,5 +1,6 @@
 """Is anything uncommitted left in the worktree?"""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from support.checks import assert_all_landed, assert_blocked, assert_landed
 from support.repo import REAL_GIT, put
 from support.shim import Shim
+from support.unseen import FLAGS, edit_unseen
 from support.world import World, files_below
 
 DIRTY = "worktree_dirty"
@@ -143,6 +145,28 @@ def test_edit_hidden_by_an_index_flag_blocks(world: World, flag: str) -> None:
     assert_blocked(world, run, agent, DIRTY)
     assert "setup.cfg" in run.entry()["stderr"]
     assert (agent.path / "setup.cfg").read_text() == "hidden edit"
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_hidden_edit_that_no_size_and_no_time_gives_away_blocks(world: World, flag: str) -> None:
+    agent = world.agent("a")
+    edited = edit_unseen(world, agent.path, flag=flag)
+
+    run = world.wave(agent)
+
+    assert_blocked(world, run, agent, DIRTY)
+    assert "hidden edit: setup.cfg" in run.entry()["stderr"]
+    assert (agent.path / "setup.cfg").read_bytes() == edited
+
+
+@pytest.mark.parametrize("setting", ["core.ignoreStat=true", "diff.autoRefreshIndex=false", "core.splitIndex=true"])
+def test_settings_make_no_hidden_edit_where_there_is_none(world: World, setting: str) -> None:
+    agent = world.agent("a")
+    world.git("config", *setting.split("="))
+    world.git("update-index", "--assume-unchanged", "setup.cfg", cwd=agent.path)
+    os.utime(agent.path / "setup.cfg")
+
+    assert_all_landed(world, world.wave(agent), agent)
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])

@@ -5,6 +5,7 @@ import shutil
 from support.checks import assert_blocked, offending
 from support.repo import prose, put
 from support.shim import Shim
+from support.unseen import edit_unseen
 from support.world import Agent, World
 
 FAILED = "merge_failed"
@@ -42,6 +43,14 @@ def test_an_edit_hidden_by_assume_unchanged_in_the_checkout_survives(world: Worl
     assert_blocked(world, run, agent, FAILED)
     assert (world.root / "src/app.py").read_text() == "mine, hidden\n"
     assert run.outcome(fine) == ("merged_removed", "ok")
+
+
+def test_a_hidden_edit_in_the_checkout_that_no_size_and_no_time_gives_away_survives(world: World) -> None:
+    agent = world.agent("a", {"src/app.py": prose("better")})
+    edited = edit_unseen(world, world.root, "src/app.py")
+
+    assert_blocked(world, world.wave(agent), agent, FAILED)
+    assert (world.root / "src/app.py").read_bytes() == edited
 
 
 def test_a_mark_without_an_edit_is_in_nobodys_way(world: World) -> None:

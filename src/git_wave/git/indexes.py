@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from git_wave.git.door import Door
+from git_wave.git.index_copies import joined
 from git_wave.git.links import Worktree
 from git_wave.git.parse import SUBMODULE, Difference
-from git_wave.git.snapshots import SNAPSHOT_PINS, joined
+from git_wave.git.snapshots import SNAPSHOT_PINS
 from git_wave.model.names import Oid
 
 

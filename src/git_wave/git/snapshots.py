@@ -6,16 +6,15 @@ Objects are added to the repository. No ref, no index and no file that stands is
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from git_wave.git.answer import Answer
 from git_wave.git.door import Door
 from git_wave.git.history import DIFF_PINS, Differences
+from git_wave.git.index_copies import copied_index, forget_files, joined
 from git_wave.git.layout import Layout, read_setting
 from git_wave.git.links import Worktree, is_there
 from git_wave.git.parse import Difference
@@ -37,7 +36,7 @@ class Snapshots:
 
     def index_tree(self, tree: Worktree) -> Oid:
         """What is staged; the HEAD's tree where nothing is. Fails for an index with unmerged paths."""
-        with self._copied_index(tree) as door:
+        with copied_index(self._door, tree) as door:
             return Oid(self._in(tree, door, ["write-tree"]).text.strip())
 
     def files_tree(self, tree: Worktree, hidden: Iterable[str], untracked: Iterable[str]) -> Oid:
@@ -45,10 +44,8 @@ class Snapshots:
 
         A file that cannot be read, or holds what cannot be a blob, fails the whole; nothing is left out.
         """
-        with self._copied_index(tree) as door:
-            if names := joined(hidden):
-                for mark in ("--no-assume-unchanged", "--no-skip-worktree"):
-                    self._in(tree, door, ["update-index", mark, "-z", "--stdin"], names)
+        with copied_index(self._door, tree) as door:
+            forget_files(lambda args, stdin: self._in(tree, door, args, stdin), hidden)
             self._in(tree, door, ["add", "--sparse", "--update", "--", ":/"])
             if names := joined(untracked):
                 self._in(tree, door, ["update-index", "--add", "-z", "--stdin"], names)
@@ -100,22 +97,6 @@ class Snapshots:
             }
         return MappingProxyType({})
 
-    @contextmanager
-    def _copied_index(self, tree: Worktree) -> Iterator[Door]:
-        """A door to a copy of the tree's index. Its time is copied too: git tells by it what may have changed since."""
-        with tempfile.TemporaryDirectory(prefix="git-wave-") as scratch:
-            copy = Path(scratch) / "index"
-            try:
-                shutil.copy2(tree.admin / "index", copy)
-            except FileNotFoundError:
-                pass  # nothing was ever added
-            yield self._door.with_variables({"GIT_INDEX_FILE": str(copy)})
-
     def _in(self, tree: Worktree, door: Door, args: Sequence[str], stdin: bytes = b"") -> Answer:
         where = ["--no-optional-locks", f"--git-dir={tree.admin}", f"--work-tree={tree.path}"]
         return door.run(tree.path, [*where, *args], settings=SNAPSHOT_PINS, stdin=stdin)
-
-
-def joined(paths: Iterable[str]) -> bytes:
-    """Paths as git reads them from `-z --stdin`."""
-    return b"".join(os.fsencode(path) + b"\0" for path in paths)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from git_wave.git import links, presence
 from git_wave.git.answer import Answer
 from git_wave.git.door import Door
 from git_wave.git.history import HistoryReads
+from git_wave.git.index_copies import copied_index, forget_files
 from git_wave.git.links import Worktree
 from git_wave.git.parse import (
     SUBMODULE,
@@ -41,6 +41,8 @@ STATUS_PINS = {
     "core.untrackedCache": "false",
     "core.checkStat": "default",
     "core.trustctime": "true",
+    "core.ignoreStat": "false",
+    "diff.autoRefreshIndex": "true",
     "status.renames": "false",
     "status.aheadBehind": "false",
     "status.showUntrackedFiles": "all",
@@ -133,14 +135,9 @@ class WorktreeReads(HistoryReads):
         return IndexSurvey(tuple(hidden), tuple(submodules))
 
     def hidden_edits(self, worktree: Worktree, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """Which of these hidden files differ from the index: asked of a copy of it without the marks."""
-        with tempfile.TemporaryDirectory(prefix="git-wave-") as scratch:
-            copy = Path(scratch) / "index"
-            copy.write_bytes((worktree.admin / "index").read_bytes())
-            door = self._door.with_variables({"GIT_INDEX_FILE": str(copy)})
-            names = b"\0".join(os.fsencode(path) for path in paths)
-            for mark in ("--no-assume-unchanged", "--no-skip-worktree"):
-                self._in_worktree(worktree, ["update-index", mark, "-z", "--stdin"], door, names)
+        """Which of these hidden files differ from the index: their content is read."""
+        with copied_index(self._door, worktree) as door:
+            forget_files(lambda args, stdin: self._in_worktree(worktree, args, door, stdin), paths)
             return tuple(sorted(self._differing(door, worktree, paths)))
 
     def worktree_head(self, worktree: Worktree) -> tuple[Oid | None, str]:
@@ -223,7 +220,9 @@ class WorktreeReads(HistoryReads):
         except (ValueError, KeyError, StopIteration) as error:
             raise GitError(answer.argv, answer.code, f"status not understood: {error}") from error
 
-    def _in_worktree(self, worktree: Worktree, args: list[str], door: Door | None = None, stdin: bytes = b"") -> Answer:
+    def _in_worktree(
+        self, worktree: Worktree, args: Sequence[str], door: Door | None = None, stdin: bytes = b""
+    ) -> Answer:
         where = ["--no-optional-locks", f"--git-dir={worktree.admin}", f"--work-tree={worktree.path}"]
         return (door or self._door).run(worktree.path, [*where, *args], settings=STATUS_PINS, stdin=stdin)
 
