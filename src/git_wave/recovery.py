@@ -14,40 +14,45 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from git_wave.gates import Inspection, holders
 from git_wave.git.links import BrokenLink
 from git_wave.git.parse import Change, Look
-from git_wave.git.presence import Presence
 from git_wave.git.processes import end_group
 from git_wave.git.reads import Reads
 from git_wave.git.writes import backup_prefix
-from git_wave.model.errors import GitError, GitTimeout, Refusal
-from git_wave.model.ignored import IgnoredOutput
+from git_wave.half_removed import settle_removals
+from git_wave.model.errors import GitError, Refusal
 from git_wave.model.names import Oid, Ref
 from git_wave.model.reasons import Reason
-from git_wave.settings import Settings
 from git_wave.stages import _landing
 from git_wave.stages._case import Hands, Target
-from git_wave.state.journal import Event, History, Journal, list_histories
-from git_wave.state.kept import residue_place, sort_ignored
+from git_wave.state.journal import Event, History, Journal, list_histories, load_history
+from git_wave.state.kept import residue_place
 
 logger = logging.getLogger("git_wave.recovery")
 MARK = "GIT_WAVE_RUN"
 """The variable by which a git command tells which run started it."""
 
 
-def settle_last_run(reads: Reads, hands: Hands, patience: float, settings: Settings) -> None:
-    """Close the newest journal if it has no end, or could not put a merge back.
+def settle_last_run(reads: Reads, hands: Hands, patience: float) -> None:
+    """Close the newest journal if it has no end, or could not put a merge back; make half-removed worktrees whole.
 
     `patience` is how many seconds git commands which that run started may go on before they are ended. Raises
     Refusal with `repo_busy` when a half-made merge of ours cannot be put back; the journal then stays open.
     Raises OSError, JournalError or GitError.
     """
     histories = list_histories(reads.layout.common_dir)
-    if not histories or histories[-1].began is None or is_settled(histories[-1]):
+    if not histories:
         return
-    last = histories[-1]
-    await_orphans(last.id, patience)
+    killed = histories[-1].began is not None and not is_settled(histories[-1])
+    if killed:
+        await_orphans(histories[-1].id, patience)
+    settle_removals(histories, reads, hands)
+    if killed:
+        settle_run(load_history(histories[-1].path), reads, hands)
+
+
+def settle_run(last: History, reads: Reads, hands: Hands) -> None:
+    """Settle its merges, put locks back, and write the line that it had no time for."""
     journal = Journal.reopen(last)
     head = last.head
     for intent, closed in last.intents("merge"):
@@ -60,19 +65,10 @@ def settle_last_run(reads: Reads, hands: Hands, patience: float, settings: Setti
             head = commit
         else:
             journal.write("failed", intent=intent["seq"], why=why)
-    for intent, closed in last.intents("remove_worktree"):
-        if is_cut_short(closed) and settle_removal(intent, reads, hands, settings):
-            journal.write("done", intent=intent["seq"])
     for intent, _ in last.intents("unlock_worktree"):
         put_lock_back(intent, reads, hands)
-    if last.ended:
-        return
-    journal.write("ended", ok=False, reason=Reason.INTERRUPTED, head=head)
-
-
-def is_cut_short(closed: Event | None) -> bool:
-    """Whether a removal did not get to its end: the run was killed, or git's time was up."""
-    return closed is None or str(closed.get("why")).startswith(GitTimeout.__name__)
+    if not last.ended:
+        journal.write("ended", ok=False, reason=Reason.INTERRUPTED, head=head)
 
 
 def is_open(closed: Event | None) -> bool:
@@ -115,31 +111,6 @@ def settle_merge(
     if outcome.detail:
         logger.warning("a killed run: %s", outcome.detail)
     return None, f"the run was killed; the checkout was put back. {outcome.detail}".strip()
-
-
-def settle_removal(intent: Event, reads: Reads, hands: Hands, settings: Settings) -> bool:
-    """Finish a removal that was cut short, when all that is left of the worktree is unmodified and nobody is in it.
-
-    Git may have deleted the `.git` file first. It is written again, which names no more than git's own registration
-    does, so that git can go on.
-    """
-    path, tip = Path(intent["path"]), Oid(intent["tip"])
-    if reads.presence(path) is not Presence.PRESENT:
-        return False
-    try:
-        reads.restore_link(path)
-        worktree = reads.worktree_at(path)
-        look = reads.worktree_look(worktree)
-        whole = all(change.code == ".D" for change in look.changes)
-        output = sort_ignored(worktree.path, look.ignored, settings.regenerable).keep
-        goes = not output or settings.ignored_output is IgnoredOutput.DISCARD
-        subject = Inspection(reads).subject(worktree.path, worktree=worktree, look=look)
-        if look.oid == tip and whole and goes and holders.GATE.ask(subject).is_clear:
-            hands.git.remove_worktree(worktree.path, tip, force=True)
-            return True
-    except (BrokenLink, OSError, GitError):
-        return False
-    return False
 
 
 def put_lock_back(intent: Event, reads: Reads, hands: Hands) -> None:

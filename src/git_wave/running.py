@@ -72,11 +72,11 @@ def settle(reads: Reads, door: Door, layout: Layout, settings: Settings) -> None
     try:
         begun_in = where_begun(door, layout)
         if begun_in == layout:
-            settle_last_run(reads, hands, door.timeout, settings)
+            settle_last_run(reads, hands, door.timeout)
         else:
             there = Writes(door, begun_in, lock_patience=settings.lock_timeout)
             with Reads(door, begun_in) as reads_there:
-                settle_last_run(reads_there, Hands(there, hands.home), door.timeout, settings)
+                settle_last_run(reads_there, Hands(there, hands.home), door.timeout)
         tools = Tools(reads, hands.git, Snapshots(door, layout), door.timeout)
         for one in settle_creations(tools, forget_completed=False):
             if not one.completed:

@@ -88,11 +88,14 @@ class Writes:
         where = ["--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"]
         self._run(["--literal-pathspecs", "restore", f"--source={source}", *where], stdin=names)
 
-    def restore_files(self, paths: Sequence[str]) -> None:
-        """Write these files out of the index where they are missing on disk; none that stands is touched."""
+    def restore_files(self, paths: Sequence[str], at: Worktree | None = None) -> None:
+        """Write these files out of the index where they are missing on disk; none that stands is touched.
+
+        `at` is the worktree, if it is not the checkout. Raises GitError.
+        """
         if paths:
             names = b"\0".join(os.fsencode(path) for path in paths)
-            self._run(["checkout-index", "--index", "-z", "--stdin"], stdin=names)
+            self._run(["checkout-index", "--index", "-z", "--stdin"], stdin=names, at=at)
 
     def move_target(self, to: Oid, standing_at: Oid) -> None:
         """Move the checked-out branch and its files; git refuses where an edit of the user's would be lost."""

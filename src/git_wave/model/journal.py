@@ -74,6 +74,7 @@ class Failed(Line):
     event: Literal["failed"]
     intent: int
     why: str
+    code: int | None = Field(None, description="git's exit code, negative for the signal that ended it")
 
 
 class EntryEnded(Line):

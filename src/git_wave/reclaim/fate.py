@@ -30,7 +30,7 @@ class Fate:
     """One worktree and what was decided. `tip` is the commit it stood at when it was last looked at.
 
     `why` has one finding a line. `unsure` is set where it is kept because something could not be found out, or where
-    git did not do what it was to do; `unfinished` where git ran out of time, so that the next run goes on.
+    git did not do what it was to do.
     """
 
     path: Path
@@ -44,7 +44,6 @@ class Fate:
     warnings: list[Advice] = field(default_factory=list)
     entries: tuple[int | None, int | None] | None = None
     unsure: bool = False
-    unfinished: bool = False
 
     @property
     def is_done(self) -> bool:

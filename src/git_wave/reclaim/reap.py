@@ -124,7 +124,6 @@ def sweep_through(
         going = first_look(candidates, decide, yard)
         for candidate in candidates:
             record(candidate, going, decide, yard, drop_gone=drop_gone)
-            end.later = end.later or candidate.fate.unfinished
         sweep.settle()
         end.reason, end.ok = sweep.reason, sweep.ok
 

@@ -153,7 +153,7 @@ def on_record(yard: Yard, removal: Removal) -> Iterator[None]:
                 yield
         except JournalError as error:
             fate.keep(Reason.JOURNAL_FAILED, str(error), unsure=True)
-        end.reason, end.ok, end.later = fate.reason, fate.is_done, fate.unfinished
+        end.reason, end.ok = fate.reason, fate.is_done
 
 
 def fate_of(removal: Removal) -> Fate:

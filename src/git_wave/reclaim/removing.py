@@ -17,7 +17,7 @@ from git_wave.git.parse import Registration
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.model.entry import Advice
-from git_wave.model.errors import GitError, GitLocked, GitTimeout
+from git_wave.model.errors import GitError, GitLocked
 from git_wave.model.names import Oid
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
@@ -126,7 +126,6 @@ def tell_failure(fate: Fate, error: Exception, reads: Reads, *, begun: bool) -> 
         compare(fate, words)
         if fate.outcome is Outcome.PARTIALLY_REMOVED and has_let_go(fate.path, reads):
             fate.why += ("git has let go of it: delete what is left of its files yourself",)
-        fate.unfinished = fate.outcome is Outcome.PARTIALLY_REMOVED and isinstance(error, GitTimeout)
 
 
 def has_let_go(path: Path, reads: Reads) -> bool:

@@ -84,13 +84,12 @@ class Yard:
 
     @contextmanager
     def ending(self) -> Iterator[Ending]:
-        """Write the last line when the run has ended, however it did; not where the next run has to go on."""
+        """Write the last line when the run has ended, however it did."""
         end = Ending()
         try:
             yield end
         finally:
-            if not end.later:
-                self._note("ended", ok=end.ok, reason=end.reason, head=None)
+            self._note("ended", ok=end.ok, reason=end.reason, head=None)
 
     @contextmanager
     def decision(self, fate: Fate) -> Iterator[None]:
@@ -111,11 +110,10 @@ class Yard:
 
 @dataclass(slots=True)
 class Ending:
-    """What a run's last line will say; `later` where a removal has run out of time."""
+    """What a run's last line will say."""
 
     reason: Reason = Reason.INTERRUPTED
     ok: bool = False
-    later: bool = False
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from git_wave.model.errors import GitError
 from git_wave.model.recording import JournalError
 from git_wave.state.atomic import sync_directory
 
@@ -94,7 +95,8 @@ class Journal:
         try:
             yield outcome
         except BaseException as error:
-            self._note("failed", intent=intent, why=f"{type(error).__name__}: {error}")
+            code = {"code": error.code} if isinstance(error, GitError) else {}
+            self._note("failed", intent=intent, why=f"{type(error).__name__}: {error}", **code)
             raise
         self._note("done", intent=intent, **outcome)
 
