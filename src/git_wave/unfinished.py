@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from git_wave.git.links import BrokenLink, Worktree, is_there
+from git_wave.git.nested import repositories_below
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.git.snapshots import Snapshots
@@ -174,6 +175,7 @@ def strangers_in(worktree: Worktree, intent: Intent, tools: Tools) -> Iterator[s
     beyond = tools.snapshots.beyond(worktree, trees)
     yield from (path for path in beyond if COPY_IN_THE_MAKING.fullmatch(path) is None)
     yield from sort_ignored(worktree.path, tools.reads.ignored_in(worktree)).keep
+    yield from repositories_below(worktree.path)
 
 
 def undo_branch(intent: Intent, tools: Tools, *, keep: bool) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.creating import assert_nothing_pending, assert_refused, create, created, nothing_made
+from support.calling import call_program
+from support.creating import assert_nothing_pending, assert_refused, create, create_argv, created, nothing_made
 from support.mounts import read_only
 from support.recording import entries_of
 from support.replaying import assert_as_before, standing
@@ -279,3 +280,17 @@ def test_what_a_create_that_was_killed_left_of_its_record_goes_after_a_day(world
     created(world)
 
     assert [path.exists() for path in (*old, young)] == [False, False, True]
+
+
+def test_what_git_does_not_tell_of_keeps_a_worktree_that_a_killed_create_left(world: World, shim: Shim) -> None:
+    shim.rules.append('if [ "$sub" = worktree ] && has add "$@"; then "$real" "$@"; kill -9 $PPID; exit 1; fi\n')
+    shim.install()
+    world.manifest()
+    call_program("git-wave", *create_argv(world))
+    shim.rules.clear()
+    shim.install()
+    notes = put(world.root / PATH / "nest/.git/notes", "only here\n")
+
+    create(world)
+
+    assert notes.read_text() == "only here\n"

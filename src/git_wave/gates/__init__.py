@@ -21,6 +21,7 @@ from git_wave.gates import (
     operation_in_progress,
     ownership,
     registration,
+    repositories,
     submodules,
     unpushed,
 )
@@ -56,6 +57,7 @@ GATES: tuple[Gate, ...] = (
     dirt.GATE,
     hidden_edits.GATE,
     submodules.GATE,
+    repositories.GATE,
     unpushed.GATE,
     ignored_output.GATE,
     holders.GATE,
@@ -98,6 +100,7 @@ TABLE: dict[str, tuple[Demand, ...]] = {
     "dirt": (R, P, P, R, R),
     "hidden_edits": (R, P, R, R, R),
     "submodules": (L, L, R, R, R),
+    "repositories": (R, R, R, R, R),
     "unpushed": (N, N, N, R, N),
     "ignored_output": (S, M, R, R, R),
     "holders": (R, R, R, R, R),
