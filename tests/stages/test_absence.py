@@ -306,3 +306,20 @@ def test_gone_worktree_with_a_submodule_lands_only_where_a_remote_has_its_commit
     run = world.wave(agent)
     assert run.entry(agent)["reason"] == ("ok" if shared else "worktree_dirty"), run.entry(agent)
     assert world.registered(agent) != shared
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_staged_summary_of_a_gone_worktree_is_safe_only_where_the_checkout_has_the_very_same(
+    world: World, same: bool
+) -> None:
+    agent = world.agent("a")
+    path = ".planning/phase/01-SUMMARY.md"
+    put(agent.path / path, "done\n")
+    world.git("add", path, cwd=agent.path)
+    put(world.root / path, "done\n" if same else "of somebody else\n")
+    vanish(agent)
+
+    run = world.wave(agent)
+
+    assert run.outcome() == (("merged_removed", "ok") if same else ("blocked", "worktree_dirty")), run.entry()
+    assert world.registered(agent) != same

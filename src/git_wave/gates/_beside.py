@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from git_wave.git.links import BrokenLink, Worktree, is_there
+from git_wave.git.parse import Difference
 from git_wave.git.reads import Reads
 from git_wave.git.worktrees import spellings
 from git_wave.model.names import Oid
@@ -13,9 +14,13 @@ from git_wave.model.paths import shown
 
 
 def lost_beside(
-    path: Path, tip: Oid, reads: Reads, saved: Collection[Oid] = (), is_safe: Callable[[str], bool] = lambda _: False
+    path: Path,
+    tip: Oid,
+    reads: Reads,
+    saved: Collection[Oid] = (),
+    is_safe: Callable[[Difference], bool] = lambda _: False,
 ) -> Iterator[str]:
-    """One line for each thing. `saved` are trees that are kept elsewhere; `is_safe` tells staged paths that are.
+    """One line for each thing. `saved` are trees that are kept elsewhere; `is_safe` tells what is staged and safe elsewhere.
 
     Raises OSError, GitError or BrokenLink when that cannot be told.
     """
@@ -28,8 +33,7 @@ def lost_beside(
     yield from (f"commits that no remote of a submodule has: {one}" for one in reads.unshared_submodules(beside, ()))
     if not is_there(admin / "index"):
         return
-    staged = reads.staged_beside(admin)
-    if staged not in saved:
+    if all(reads.staged_beside(admin, tree) for tree in saved):
         # What is staged to be deleted is in the commit.
-        written = (one.path for one in reads.differences(tip, staged) if one.status != "D")
-        yield from (f"staged, and not committed so: {shown(name)}" for name in written if not is_safe(name))
+        written = (one for one in reads.staged_beside(admin, tip) if one.status != "D")
+        yield from (f"staged, and not committed so: {shown(one.path)}" for one in written if not is_safe(one))

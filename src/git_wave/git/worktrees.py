@@ -12,11 +12,12 @@ from pathlib import Path
 from git_wave.git import links, presence
 from git_wave.git.answer import Answer
 from git_wave.git.door import Door
-from git_wave.git.history import HistoryReads
+from git_wave.git.history import DIFF_PINS, Differences, HistoryReads
 from git_wave.git.index_copies import copied_index, forget_files
 from git_wave.git.links import Worktree
 from git_wave.git.parse import (
     SUBMODULE,
+    Difference,
     Look,
     Registration,
     parse_ls_files_stage,
@@ -192,10 +193,13 @@ class WorktreeReads(HistoryReads):
         os.listdir(path.parent)
         return os.stat(path.parent).st_mtime_ns >= os.lstat(admin / "commondir").st_mtime_ns
 
-    def staged_beside(self, admin: Path) -> Oid:
-        """The tree in the index of a worktree that need not be there. Raises GitError, also for unmerged paths."""
-        command = ["--no-optional-locks", f"--git-dir={admin}", "write-tree"]
-        return Oid(self._door.run(self.layout.root, command).text.strip())
+    def staged_beside(self, admin: Path, than: Oid) -> tuple[Difference, ...]:
+        """How the index of a worktree that need not be there differs from a commit or tree; unmerged paths have the
+        status `U`. The index stays as it is, and no object is made.
+        """
+        flags = ["--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none"]
+        command = ["--no-optional-locks", f"--git-dir={admin}", "diff-index", *flags, than, "--"]
+        return tuple(Differences(self._door.run(self.layout.root, command, settings={**STATUS_PINS, **DIFF_PINS})))
 
     def operations_in(self, worktree: Worktree) -> tuple[str, ...]:
         return links.operations_in(worktree.admin)

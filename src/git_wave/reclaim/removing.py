@@ -218,7 +218,7 @@ def why_kept(registration: Registration, reads: Reads) -> str | None:
         return f"something is half-done in it: {', '.join(found)}"
     if reads.submodule_repositories(beside):
         return "it has repositories of submodules"
-    if reads.staged_beside(admin) != reads.objects.tree(Oid(registration.head)):
+    if reads.staged_beside(admin, Oid(registration.head)):
         return "something is staged in it"
     if reads.presence(path) is not Presence.GONE:
         return "it is there again"

@@ -8,8 +8,12 @@ checkout below an unreadable directory.
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 from git_wave.gates._beside import lost_beside
 from git_wave.git.links import is_there
+from git_wave.git.parse import Difference
 from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.model.errors import GitError
@@ -53,15 +57,25 @@ def accept_absent(case: Case, reads: Reads, why: str) -> Step:
 def lost_with(case: Case, reads: Reads) -> str:
     """What would be lost with the registration of a worktree that is gone, a line each; "" when nothing would.
 
-    A SUMMARY that was staged is not, where the checkout has one. Raises OSError, GitError or BrokenLink.
+    A SUMMARY that was staged is not, where the checkout has the very same. Raises OSError, GitError or BrokenLink.
     """
 
-    def is_rescued(path: str) -> bool:
-        return is_summary(path) and is_there(reads.layout.root / path)
+    def is_rescued(staged: Difference) -> bool:
+        return is_summary(staged.path) and has_content(reads.layout.root / staged.path, staged.oid)
 
     return "\n".join(lost_beside(case.path, case.pinned, reads, is_safe=is_rescued))
 
 
+def has_content(path: Path, blob: str) -> bool:
+    """Whether a regular file holds that blob, byte for byte. Raises OSError."""
+    if not is_there(path) or path.is_symlink() or not path.is_file():
+        return False
+    data = path.read_bytes()
+    digest = hashlib.sha1 if len(blob) == SHA1 else hashlib.sha256
+    return digest(b"blob %d\0%b" % (len(data), data)).hexdigest() == blob
+
+
+SHA1 = 40
 LEFT_OVERS = "git has let go of the worktree, and its branch is landed; delete what is left of its files yourself"
 
 
