@@ -1,6 +1,7 @@
 """Git's lock files in somebody else's hands: waited for, named when they stay, never removed."""
 
 import shlex
+import threading
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,11 @@ def hold(world: World, name: str) -> Path:
 
 
 def let_go_when_met(shim: Shim, lock: Path, times: int = 1) -> None:
-    """The lock goes once so many git commands have failed while it was there."""
+    """The lock goes once so many git commands have failed while it was there; that of the index, which is looked for
+    before any command, in a moment."""
+    if lock.name == "index.lock":
+        threading.Timer(0.3, lock.unlink).start()
+        return
     name, said = shlex.quote(str(lock)), '"$state/said"'
     meet = f'"$real" "$@" 2>{said}; code=$?; cat {said} >&2\n'
     meet += f'if [ "$code" != 0 ] && count met && [ "$n" = {times} ]; then rm -f {name}; fi\n'
@@ -148,3 +153,21 @@ def test_what_is_no_lock_is_not_tried_again(world: World, shim: Shim) -> None:
 
     assert run.outcome(agent) == ("blocked", "merge_failed")
     assert len([call for call in shim.calls("merge") if "--abort" not in call]) == 1
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_no_merge_is_begun_while_somebody_holds_the_index(world: World, shim: Shim, edited: bool) -> None:
+    world.git("config", "wave.lockTimeout", "0.2")
+    agent = world.agent("one")
+    if edited:
+        put(world.root / "LICENSE", "edited\n")
+    hold(world, "index.lock")
+    before = world.snapshot()
+
+    run = world.wave(agent)
+
+    assert run.outcome() == ("blocked", "repo_locked")
+    assert run.entry()["stderr"] == str(world.root / ".git/index.lock")
+    assert shim.calls("merge") == []
+    assert world.snapshot() == before
+    assert world.wave(agent, args=["--dry-run"]).outcome() == ("blocked", "repo_locked")

@@ -20,7 +20,7 @@ def lost_beside(
     saved: Collection[Oid] = (),
     is_safe: Callable[[Difference], bool] = lambda _: False,
 ) -> Iterator[str]:
-    """One line for each thing. `saved` are trees that are kept elsewhere; `is_safe` tells what is staged and safe elsewhere.
+    """One line for each thing. `saved` are trees that are kept elsewhere, `is_safe` tells whether what is staged is.
 
     Raises OSError, GitError or BrokenLink when that cannot be told.
     """

@@ -17,7 +17,7 @@ from git_wave.git.parse import Look
 from git_wave.git.patience import patiently
 from git_wave.git.reads import Reads
 from git_wave.git.rehearsal import Rehearsal
-from git_wave.git.writes import backup_prefix
+from git_wave.git.writes import LOCK_PATIENCE, backup_prefix
 from git_wave.model.errors import GitError, GitLocked, GitTimeout, Interrupted
 from git_wave.model.names import Oid, Ref
 from git_wave.model.paths import shown
@@ -34,6 +34,7 @@ chatter = logging.getLogger("git_wave.hooks")
 
 def perform(case: Case, reads: Reads, hands: Hands) -> Step:
     try:
+        patiently(lambda: require_unlocked(reads), hands.git.lock_patience)
         look = reads.target_look()
         if stop := not_ready(case, reads, look):
             return stop
@@ -65,6 +66,7 @@ def perform(case: Case, reads: Reads, hands: Hands) -> Step:
 def rehearse(case: Case, reads: Rehearsal) -> Step:
     """The same up to the merge itself, which is pretended: the next entry is tried on top of it."""
     try:
+        patiently(lambda: require_unlocked(reads), LOCK_PATIENCE)
         look = reads.target_look()
         if stop := not_free(case, reads, look):
             return stop
@@ -74,9 +76,17 @@ def rehearse(case: Case, reads: Rehearsal) -> Step:
         if stop := in_the_way(case, reads, look, changed_by_merge(case, reads, look, tree)):
             return stop
         commit = reads.pretend_merge(tree, (case.target.oid, case.pinned))
+    except GitLocked as error:
+        return Stop(case, Reason.REPO_LOCKED, error.lock_file)
     except (GitError, OSError) as error:
         return Stop(case, Reason.MERGE_FAILED, str(error))
     return Go(case.knowing(merge_commit=commit))
+
+
+def require_unlocked(reads: Reads) -> None:
+    """Raises GitLocked while somebody holds the checkout's index: git would begin a merge that it cannot end."""
+    if reads.index_lock_held():
+        raise GitLocked(("merge",), None, "", str(reads.index_lock))
 
 
 def not_ready(case: Case, reads: Reads, look: Look) -> Stop | None:
