@@ -1,10 +1,12 @@
 """A file of the user's that git does not track, where the merge would write, is never overwritten."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from support.repo import put
+from support.shim import Shim
 from support.world import World, files_below
 
 # Each puts something of the user's into the checkout and names the path that the branch adds.
@@ -190,3 +192,44 @@ def test_a_dry_run_says_what_would_be_overwritten(world: World) -> None:
 
     assert run.code == 1
     assert run.outcome() == ("blocked", "would_overwrite")
+
+
+WRITING = 'mkdir -p deep && head -c {bytes} {source} >{path}; echo "fatal: no space left" >&2; exit 128'
+
+
+def half_written(world: World, shim: Shim, path: str, source: Path, count: int) -> None:
+    """A merge that stops while it writes a new file, as on a disk that is full."""
+    run = WRITING.format(bytes=count, source=source, path=path)
+    shim.rules.append(f'if [ "$sub" = merge ] && has --no-ff "$@"; then cd {world.root}; {run}; fi\n')
+    shim.install()
+
+
+@pytest.mark.parametrize("count", [0, 100, 70_000])
+def test_a_new_file_that_a_merge_left_half_written_is_set_aside_and_the_next_wave_lands(
+    world: World, shim: Shim, count: int
+) -> None:
+    agent = world.agent("a", {"deep/big.txt": "".join(f"line {number}\n" for number in range(20_000))})
+    half_written(world, shim, "deep/big.txt", agent.path / "deep/big.txt", count)
+    before = world.snapshot()
+
+    run = world.wave(agent)
+
+    assert run.outcome() == ("blocked", "merge_failed")
+    (place,) = world.root.glob(".git/git-wave/kept/*/.residue")
+    assert f"half-written files were moved to {place}" in run.entry()["stderr"]
+    assert world.snapshot() == before
+    shim.rules.clear()
+    shim.install()
+    assert world.wave(agent).code == 0
+
+
+def test_a_new_file_that_no_merge_was_writing_stays_and_is_named(world: World, shim: Shim) -> None:
+    agent = world.agent("a", {"deep/big.txt": "theirs\n"})
+    mine = put(world.tmp / "mine", "mine\n")
+    half_written(world, shim, "deep/big.txt", mine, 5)
+
+    run = world.wave(agent)
+
+    assert run.outcome() == ("blocked", "merge_failed")
+    assert "written while the merge ran, and left as it is: deep/big.txt" in run.entry()["stderr"]
+    assert (world.root / "deep/big.txt").read_text() == "mine\n"

@@ -68,6 +68,10 @@ class Answer:
         """Whether standard output consists of nothing but what `pattern` matches, whole records at a time."""
         return all(pattern.fullmatch(piece) for piece in self._out.pieces())
 
+    def chunks(self) -> Iterator[Raw]:
+        """Standard output piece by piece; it can be read again."""
+        return self._out.chunks()
+
     def records(self) -> Iterator[str]:
         """Standard output split at NUL, read piece by piece; it can be read again."""
         for piece in self._out.pieces():

@@ -99,6 +99,21 @@ class Reads(WorktreeReads):
             asked = tuple(path for path in paths if path in held)
             return frozenset(asked) - self._differing(door, self.checkout, asked)
 
+    def is_beginning(self, tree: Oid, path: str) -> bool:
+        """Whether a file in the checkout has the first part of the content that `tree` gives it, as git writes it.
+
+        Raises GitError, also when the tree has no such file, or OSError.
+        """
+        command = ["cat-file", "--filters", f"{tree}:{path}"]
+        with open(self.layout.root / path, "rb") as file:
+            for chunk in self._door.run(self.layout.root, command).chunks():
+                found = file.read(len(chunk))
+                if not chunk.startswith(found):
+                    return False
+                if len(found) < len(chunk):
+                    return True
+            return not file.read(1)
+
     def included(self, patterns: Path) -> tuple[str, ...]:
         """Ignored files of the checkout that the patterns in that file (as in `.gitignore`) name; no directories."""
         command = ["--no-optional-locks", "ls-files", "-z", "--others", "--ignored", f"--exclude-from={patterns}"]

@@ -127,7 +127,7 @@ def put_back(attempt: Attempt, reads: Reads, hands: Hands, *, killed: bool = Fal
     try:
         problem = remaining(attempt, reads, killed)
         if not problem:
-            return PutBack(halt=False)
+            return PutBack(halt=False, detail=strangers(attempt, reads))
         staged = staged_by_others(attempt, reads)
         saved = hands.git.save_tree(reads.index_tree(), attempt.target.oid, attempt.shelf) if staged else None
     except (GitError, OSError) as error:
@@ -140,7 +140,7 @@ def put_back(attempt: Attempt, reads: Reads, hands: Hands, *, killed: bool = Fal
     if problem:
         return PutBack(True, f"the checkout is not as before: {problem}", left(attempt, reads))
     aside = f"half-written files were moved to {attempt.aside}" if os.path.lexists(attempt.aside) else ""
-    return PutBack(halt=False, detail=aside)
+    return PutBack(halt=False, detail="\n".join(filter(None, (aside, strangers(attempt, reads)))))
 
 
 def left(attempt: Attempt, reads: Reads) -> dict[str, Sign]:
@@ -225,7 +225,7 @@ def residue(attempt: Attempt, reads: Reads, killed: bool) -> list[str]:
     """Paths that the merge was to write and that are not as before.
 
     When git was ended just now, they are what it was writing. Else somebody may have edited files since, and only
-    those that are missing, or have the very content that the merge gives them, are its own.
+    those that are missing, or have the content that the merge gives them or the first part of it, are its own.
     """
     edited = {change.path for change in attempt.look.changes}
     now = {change.path for change in reads.target_look().changes} - edited
@@ -239,8 +239,29 @@ def residue(attempt: Attempt, reads: Reads, killed: bool) -> list[str]:
     return [
         path
         for path in found
-        if path in ours or not os.path.lexists(root / path) or (path in known and sign(root / path) == known[path])
+        if path in ours
+        or not os.path.lexists(root / path)
+        or (path in known and sign(root / path) == known[path])
+        or is_half_written(root / path, path, attempt, reads)
     ]
+
+
+def is_half_written(place: Path, path: str, attempt: Attempt, reads: Reads) -> bool:
+    """Whether a regular file has the first part of what the merge was to write; a disk that was full leaves such."""
+    try:
+        return not place.is_symlink() and place.is_file() and reads.is_beginning(attempt.planned, path)
+    except (GitError, OSError):
+        return False
+
+
+def strangers(attempt: Attempt, reads: Reads) -> str:
+    """New files where the merge was to write, which are none of its own: in words, or ""."""
+    try:
+        paths = standing_in_the_way(attempt.changed, reads)
+    except (GitError, OSError) as error:
+        return str(error)
+    listed = ", ".join(map(shown, paths[:5]))
+    return f"written while the merge ran, and left as it is: {listed}" if paths else ""
 
 
 def finish_half_written(attempt: Attempt, reads: Reads, hands: Hands) -> None:
