@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from git_wave.git.links import BrokenLink
 from git_wave.git.presence import Presence
@@ -14,7 +14,7 @@ from git_wave.git.reads import Reads
 from git_wave.model.entry import Entry, InvalidEntry, Manifest
 from git_wave.model.errors import GitError, WaveError
 from git_wave.model.manifest import entries_in, entry_from, manifest_from
-from git_wave.model.names import heads_ref
+from git_wave.model.names import heads_ref, is_commit_id
 from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.state.manifest_file import load_document, locked, write_document
@@ -53,20 +53,35 @@ class Recorded:
         }
 
 
+class Check(Protocol):
+    """What git is asked about an entry before it is written. Both raise WaveError with `check_failed`."""
+
+    def base(self, document: Any, said: str) -> str:
+        """The full id of the commit that `said` means now."""
+
+    def entry(self, document: Any, entry: Entry) -> None:
+        """Is the entry as git has it?"""
+
+
 def record(
     manifest: Path,
     recorded: Recorded,
     pattern_of: Callable[[Any], str],
-    check: Callable[[Any, Entry], None] | None = None,
+    check: Check | None = None,
 ) -> Mapping[str, Any]:
     """Append one entry to the manifest and return it as written.
 
-    `pattern_of` gives the branch pattern for a parsed manifest, `check` asks git about the entry. Raises
-    WaveError with a reason; then the file is as it was, byte for byte.
+    `pattern_of` gives the branch pattern for a parsed manifest. Raises WaveError with a reason; then the file is as it
+    was, byte for byte.
     """
     raw = recorded.raw_entry()
-    load_document(manifest)
-    append_entry(manifest, raw, pattern_of, check)
+    document = load_document(manifest)
+    if check is None:
+        append_entry(manifest, raw, pattern_of)
+    else:
+        entries_in(document)
+        raw["expected_base"] = check.base(document, raw["expected_base"])
+        append_entry(manifest, raw, pattern_of, check.entry)
     return raw
 
 
@@ -160,8 +175,22 @@ def check_with_git(entry: Entry, reads: Reads) -> None:
         raise WaveError(Reason.CHECK_FAILED, "; ".join(problems))
 
 
+def base_with_git(said: str, reads: Reads) -> str:
+    """The full id of the commit that was said, now, before its name can move. Raises WaveError with `check_failed`.
+
+    An id that git does not know comes back as it is: `check_with_git` tells of it with all else that is wrong.
+    """
+    try:
+        found = reads.commit_by_id(said) if is_commit_id(said) else reads.objects.commit(said)
+    except GitError as error:
+        raise WaveError(Reason.CHECK_FAILED, str(error)) from error
+    if found is None and not is_commit_id(said):
+        raise WaveError(Reason.CHECK_FAILED, f"base {said} is no commit here")
+    return found or said
+
+
 def disagreements(entry: Entry, reads: Reads) -> list[str]:
-    found = [f"base {name} is no commit here" for name in entry.allowed_bases if reads.objects.commit(name) is None]
+    found = [f"base {oid} is no commit here" for oid in entry.allowed_bases if reads.commit_by_id(oid) is None]
     if reads.objects.commit(heads_ref(entry.branch)) is None:
         found.append(f"branch {entry.branch} does not exist")
     path = reads.layout.root / entry.worktree_path

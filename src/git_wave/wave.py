@@ -178,7 +178,7 @@ def resolve_bases(entries: Sequence[Entry], reads: Reads) -> dict[str, Oid | Non
     """The commit that each declared base means, all looked up once, before the wave moves anything."""
     names = dict.fromkeys(name for entry in entries for name in entry.allowed_bases)
     try:
-        return {name: reads.objects.commit(name) for name in names}
+        return {name: reads.commit_by_id(name) for name in names}
     except GitError as error:
         raise Refusal(Reason.GIT_FAILED, str(error)) from error
 

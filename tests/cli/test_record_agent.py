@@ -183,6 +183,22 @@ def test_a_branch_of_no_good_name_is_an_invalid_entry(manifest: Path, branch: st
     assert manifest.read_bytes() == before
 
 
+@pytest.mark.parametrize("base", ["main", "HEAD", "v1", "abc", "a" * 65, "1234567g", "main~1", "refs/heads/main"])
+def test_a_base_that_is_a_name_is_refused_and_how_to_get_the_id_said(manifest: Path, base: str) -> None:
+    before = manifest.read_bytes()
+
+    hint = assert_refused(record(manifest, base=base), "invalid_entry")
+
+    assert "git rev-parse" in hint
+    assert manifest.read_bytes() == before
+
+
+@pytest.mark.parametrize("base", ["abc123", "1234", "ABCDEF12", "a" * 64])
+def test_a_base_may_be_abbreviated(manifest: Path, base: str) -> None:
+    assert record(manifest, base=base).code == 0
+    assert entries_of(manifest)[-1]["expected_base"] == base
+
+
 def test_a_refusal_says_the_same_on_both_streams(manifest: Path) -> None:
     assert_refused(record(manifest, branch="main"), "invalid_entry")
 

@@ -69,6 +69,20 @@ def test_check_refuses_a_base_that_is_no_commit(world: World) -> None:
     assert_refused(check(world, world.agent("a"), base=tree), "check_failed")
 
 
+def test_check_takes_a_name_and_records_the_id_that_it_has_now(world: World) -> None:
+    agent, manifest = world.agent("a"), world.manifest()
+
+    assert check(world, agent, manifest, base="main").code == 0
+    assert entries_of(manifest)[-1]["expected_base"] == agent.base
+
+
+def test_check_records_an_abbreviated_base_in_full(world: World) -> None:
+    agent, manifest = world.agent("a"), world.manifest()
+
+    assert check(world, agent, manifest, base=agent.base[:7]).code == 0
+    assert entries_of(manifest)[-1]["expected_base"] == agent.base
+
+
 def test_check_refuses_a_worktree_that_is_on_another_branch(world: World) -> None:
     one, two = world.agent("one"), world.agent("two")
 

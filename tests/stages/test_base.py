@@ -3,6 +3,7 @@
 import pytest
 
 from support.checks import assert_all_landed, assert_blocked, assert_landed
+from support.repo import put
 from support.shim import Shim
 from support.world import World
 
@@ -103,7 +104,7 @@ def test_base_that_is_no_commit_id_is_data_and_opens_nothing(world: World, text:
     world.commit(write={"README.md": "newer\n"})
     run = world.wave(world.entry(agent, expected_base=text))
     assert run.outcome()[0] == "blocked"
-    assert run.outcome()[1] in ("base_mismatch", "invalid_entry")
+    assert run.outcome()[1] == "invalid_entry"
     assert world.untouched(agent)
     assert "\x1b" not in run.out + run.err
 
@@ -137,3 +138,25 @@ def test_second_entry_is_judged_against_the_checkout_as_the_first_left_it(world:
     run = world.wave(first, world.entry(second, allowed_bases=[first.tip], expected_base=NOWHERE))
     assert [run.outcome(0), run.outcome(1)] == [("merged_removed", "ok")] * 2
     assert world.merged(tip)
+
+
+@pytest.mark.parametrize("digits", [7, 12, 40])
+def test_a_base_is_still_right_when_the_wave_itself_has_moved_the_branch(world: World, digits: int) -> None:
+    fine, blocked = world.agent("fine"), world.agent("blocked")
+    put(blocked.path / "new.txt", "not yet\n")
+    manifest = world.manifest(*(world.entry(one, expected_base=one.base[:digits]) for one in (fine, blocked)))
+    assert world.wave(manifest).outcome(1) == ("blocked", "worktree_dirty")
+    (blocked.path / "new.txt").unlink()
+
+    assert world.wave(manifest).code == 0
+
+
+@pytest.mark.parametrize("kind", ["branch", "tag"])
+def test_a_ref_that_is_called_like_an_abbreviated_base_is_not_taken_for_it(world: World, kind: str) -> None:
+    agent = world.agent("a")
+    late = world.commit(write={"README.md": "newer\n"})
+    world.git(kind, agent.base[:8], late)
+
+    run = world.wave(world.entry(agent, expected_base=agent.base[:8]))
+
+    assert run.code == 0, run.entry()

@@ -106,7 +106,7 @@ def schema_problems(document: Any) -> Iterator[Problem]:
     entry = {"$ref": "#/$defs/ManifestEntry"}
     shape = {"$ref": "#/$defs/Wave"} if isinstance(document, dict) else {"type": "array", "items": entry}
     for error in Draft202012Validator({**schema, **shape}).iter_errors(document):
-        if error.validator != "pattern":
+        if error.validator != "pattern" or error.absolute_path[-1] != "branch":
             pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path)
             yield Problem(pointer, error.message)
 

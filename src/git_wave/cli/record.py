@@ -13,6 +13,8 @@ import click
 from git_wave.cli.options import manifest_option
 
 if TYPE_CHECKING:
+    from git_wave.cli.repository import Repository
+    from git_wave.git.reads import Reads
     from git_wave.model.entry import Entry
 
 
@@ -21,14 +23,16 @@ if TYPE_CHECKING:
 @click.option("--agent-id", default="", help="Who works there.  [required]")
 @click.option("--path", default="", help="The agent's worktree.  [required]")
 @click.option("--branch", default="", help="Its branch.  [required]")
-@click.option("--base", default="", help="The commit the branch forked from.  [required]")
+@click.option("--base", default="", help="Id of the commit the branch forked from.  [required]")
 @click.option("--files", multiple=True, help="Declared scope, paths separated by white space. Repeatable.")
 @click.option("--file", "file_", multiple=True, help="One path of the declared scope, verbatim. Repeatable.")
 @click.option("--deletions", multiple=True, help="Declared deletions, separated by white space. Repeatable.")
 @click.option("--deletion", multiple=True, help="One declared deletion, verbatim. Repeatable.")
 @click.option("--session", default="", help="The session in which the agent runs: put on record beside the worktree.")
 @click.option("--parent", default="", help="The session that sent the agent: likewise.")
-@click.option("--check", is_flag=True, help="Ask git whether base, branch and worktree are as said.")
+@click.option(
+    "--check", is_flag=True, help="Ask git whether base, branch and worktree are as said; the base may be a name."
+)
 def command(manifest: Path, check: bool, **given: Any) -> int:
     """Record one agent's worktree and branch in the manifest of the wave."""
     # Imported here: asking for help, or naming a wrong flag, needs neither git nor the models.
@@ -50,7 +54,7 @@ def command(manifest: Path, check: bool, **given: Any) -> int:
         ),
     )
     try:
-        entry = record(manifest, recorded, branch_pattern_for, ask_git if check else None)
+        entry = record(manifest, recorded, branch_pattern_for, AskGit() if check else None)
     except WaveError as error:
         hint = one_line(error.detail)
         click.echo(json.dumps({"ok": False, "reason": error.reason, "hint": hint}))
@@ -91,17 +95,34 @@ def put_owner(manifest: Path, raw: Mapping[str, Any], session: str | None, paren
         return {"owner": None, "warnings": [dict(zip(("code", "branch", "path", "detail"), told, strict=True))]}
 
 
-def ask_git(document: Any, entry: Entry) -> None:
-    from git_wave.cli.repository import here, open_repository
-    from git_wave.git.reads import Reads
-    from git_wave.model.errors import Refusal, WaveError
-    from git_wave.model.manifest import root_in
-    from git_wave.model.reasons import Reason
-    from git_wave.recording import check_with_git
+class AskGit:
+    """`--check`: the repository is opened at the first question."""
 
-    try:
-        repository = open_repository(Path(root_in(document) or here()))
-    except Refusal as refusal:
-        raise WaveError(Reason.CHECK_FAILED, refusal.detail) from refusal
-    with Reads(repository.door, repository.layout) as reads:
-        check_with_git(entry, reads)
+    def __init__(self) -> None:
+        self._repository: Repository | None = None
+
+    def base(self, document: Any, said: str) -> str:
+        from git_wave.recording import base_with_git
+
+        with self._reads(document) as reads:
+            return base_with_git(said, reads)
+
+    def entry(self, document: Any, entry: Entry) -> None:
+        from git_wave.recording import check_with_git
+
+        with self._reads(document) as reads:
+            check_with_git(entry, reads)
+
+    def _reads(self, document: Any) -> Reads:
+        from git_wave.cli.repository import here, open_repository
+        from git_wave.git.reads import Reads
+        from git_wave.model.errors import Refusal, WaveError
+        from git_wave.model.manifest import root_in
+        from git_wave.model.reasons import Reason
+
+        root = root_in(document)
+        try:
+            self._repository = self._repository or open_repository(Path(root or here()))
+        except Refusal as refusal:
+            raise WaveError(Reason.CHECK_FAILED, refusal.detail) from refusal
+        return Reads(self._repository.door, self._repository.layout)

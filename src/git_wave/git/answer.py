@@ -20,12 +20,15 @@ Raw = bytes  # where `bytes` means a property
 class Output:
     """What a command printed, in a file without a name that goes when nobody can read it any more."""
 
+    descriptor = -1  # until there is a file
+
     def __init__(self) -> None:
         with tempfile.TemporaryFile() as file:
             self.descriptor = os.dup(file.fileno())
 
     def __del__(self) -> None:
-        os.close(self.descriptor)
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
 
     def chunks(self) -> Iterator[bytes]:
         at = 0

@@ -13,7 +13,7 @@ from git_wave.git.layout import Layout
 from git_wave.git.objects import Objects
 from git_wave.git.parse import TRACKING, Difference, Tracking, parse_diff_raw, parse_merge_tree, parse_tracking
 from git_wave.model.errors import GitError
-from git_wave.model.names import Oid, Ref, heads_ref
+from git_wave.model.names import Oid, Ref, heads_ref, is_commit_id
 
 # diff-tree is plumbing and heeds little config; these are what it does heed.
 DIFF_PINS = {"diff.renameLimit": "1000", "diff.orderFile": "/dev/null", "diff.ignoreSubmodules": "none"}
@@ -78,6 +78,19 @@ class HistoryReads:
         command = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
         answer = self._door.run(self.layout.root, command, ok=(0, 1, 128))
         return Oid(answer.text.strip()) if answer.code == 0 else None
+
+    def commit_by_id(self, oid: str) -> Oid | None:
+        """The commit whose id is, or begins with, `oid`, and no branch or tag that is called so.
+
+        None for what is no id, and where no commit or several begin so. Raises GitError.
+        """
+        found = self.objects.commit(oid) if is_commit_id(oid) else None
+        if found is None or found.startswith(oid.lower()):
+            return found
+        # Git took a ref of that name, which comes before an abbreviated id; or it is the id of a tag's object.
+        begin_so = self._door.run(self.layout.root, ["rev-parse", f"--disambiguate={oid}"]).text.split()
+        commits = {commit for one in begin_so if (commit := self.objects.commit(one))}
+        return commits.pop() if len(commits) == 1 else None
 
     def has_branches_below(self, branch: str) -> bool:
         """Whether there are branches `<branch>/...`, beside which there cannot be one of that name."""

@@ -183,9 +183,9 @@ def complete(subject: Subject, reads: Reads) -> Subject:
     return Subject(*facts, base, baseline)
 
 
-def commit_of(names: tuple[str | None, ...], reads: Reads) -> Oid | None:
-    """The commit of the first name that is one here."""
-    return next((oid for name in names if name and (oid := reads.objects.commit(name))), None)
+def commit_of(ids: tuple[str | None, ...], reads: Reads) -> Oid | None:
+    """The commit of the first id that has one here."""
+    return next((oid for one in ids if one and (oid := reads.commit_by_id(one))), None)
 
 
 def find_claim(named: Named, root: Path, pattern: str) -> Claim | None:

@@ -23,7 +23,14 @@ from pydantic import (
 
 from git_wave.model.entry import Advice, Entry, InvalidEntry, Manifest, Problem
 from git_wave.model.errors import Refusal
-from git_wave.model.names import CONTROL, DEFAULT_BRANCH_PATTERN, branch_name_error, is_encodable
+from git_wave.model.names import (
+    COMMIT_ID_PATTERN,
+    CONTROL,
+    DEFAULT_BRANCH_PATTERN,
+    branch_name_error,
+    is_commit_id,
+    is_encodable,
+)
 from git_wave.model.reasons import Reason
 
 
@@ -42,19 +49,16 @@ def filled(value: str) -> str:
     return value
 
 
-def commit_name(value: str) -> str:
-    if not is_commit_name(value) or value != value.strip():
-        raise ValueError("is not the name of a commit")
+def commit_id(value: str) -> str:
+    # A name would mean another commit once the wave itself has moved it, and block its own rerun.
+    if not is_commit_id(value):
+        raise ValueError(f"{value!r} is no commit id of 4 to 64 hexadecimal digits, and names move: {ASK_GIT}")
     return value
 
 
-def is_commit_name(value: str) -> bool:
-    return is_encodable(value) and not value.startswith("-") and not CONTROL.search(value)
-
-
 def commit_or_nothing(value: Any) -> str | None:
-    """Lenient: what is not the name of a commit says nothing."""
-    return value if isinstance(value, str) and value.strip() == value != "" and is_commit_name(value) else None
+    """Lenient: what is no commit id says nothing."""
+    return value if isinstance(value, str) and is_commit_id(value) else None
 
 
 def inside_namespace(value: str, info: ValidationInfo) -> str:
@@ -70,6 +74,7 @@ def agent_name(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+ASK_GIT = "give the id that `git rev-parse` prints for it"
 Text = Annotated[str, AfterValidator(filled)]
 TextList = Annotated[list[str], BeforeValidator(text_list)]
 
@@ -85,8 +90,10 @@ class ManifestEntry(BaseModel):
         description="the linked worktree; a relative path is taken from the repository root",
     )
     branch: Annotated[Text, AfterValidator(inside_namespace)] = Field(description="its branch, without refs/heads/")
-    expected_base: Annotated[Text, AfterValidator(commit_name)] = Field(description="the commit it forked from")
-    allowed_bases: TextList = Field([], description="more commits that are also right")
+    expected_base: Annotated[Text, AfterValidator(commit_id)] = Field(
+        description="the id of the commit it forked from, full or abbreviated; never a name, since a name moves"
+    )
+    allowed_bases: TextList = Field([], description="ids of more commits that are also right")
     files_modified: TextList = Field([], description="declared scope; empty or absent means unknown")
     declared_deletions: TextList = Field([], description="paths that the plan said it would delete")
     baseline: Annotated[str | None, BeforeValidator(commit_or_nothing)] = Field(
@@ -112,7 +119,7 @@ def entry_from(raw: Any, index: int, pointer: str, branch_pattern: str) -> Entry
             Problem(f"{pointer}/{'/'.join(map(str, e['loc']))}".rstrip("/"), message_of(e)) for e in error.errors()
         )
         return InvalidEntry(index, raw, problems)
-    bases = dict.fromkeys([model.expected_base, *(b for b in model.allowed_bases if is_commit_name(b))])
+    bases = dict.fromkeys([model.expected_base, *(b for b in model.allowed_bases if is_commit_id(b))])
     extra = {k: v for k, v in (model.model_extra or {}).items() if k != "path"}
     return Entry(
         index,
@@ -214,7 +221,10 @@ def manifest_schema() -> dict[str, Any]:
     entry["required"].remove("worktree_path")
     entry["anyOf"] = [{"required": ["worktree_path"]}, {"required": ["path"]}]
     entry["properties"]["branch"]["pattern"] = DEFAULT_BRANCH_PATTERN
-    for name in ("worktree_path", "branch", "expected_base"):
+    entry["properties"]["expected_base"]["pattern"] = COMMIT_ID_PATTERN
+    entry["properties"]["allowed_bases"]["items"]["pattern"] = COMMIT_ID_PATTERN
+    entry["properties"]["baseline"]["anyOf"][0]["pattern"] = COMMIT_ID_PATTERN
+    for name in ("worktree_path", "branch"):
         entry["properties"][name]["minLength"] = 1
     wave = {key: schema.pop(key) for key in list(schema) if key not in ("title", "description")}
     return {

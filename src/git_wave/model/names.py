@@ -14,6 +14,8 @@ Branch = NewType("Branch", str)
 
 DEFAULT_BRANCH_PATTERN = r"^((worktree-)?agent-|worktree-wf_)[A-Za-z0-9._/-]+$"
 FULL_OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+# Git takes no abbreviation of less than four digits, and digits in either case.
+COMMIT_ID_PATTERN = r"^[0-9a-fA-F]{4,64}$"
 # What git-check-ref-format(1) forbids anywhere in a name.
 FORBIDDEN_IN_REF = re.compile(r"[\x00-\x20\x7f ~^:?*\[\\]|\.\.|@\{|//")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -27,6 +29,11 @@ def heads_ref(branch: str) -> Ref:
 def is_full_oid(text: str) -> bool:
     """Whether `text` is a full object id, of either hash."""
     return FULL_OID.fullmatch(text) is not None
+
+
+def is_commit_id(text: str) -> bool:
+    """Whether `text` has the form of an object id, full or abbreviated."""
+    return re.fullmatch(COMMIT_ID_PATTERN, text) is not None
 
 
 def branch_name_error(name: str) -> str | None:

@@ -39,7 +39,7 @@ def check(case: Case, reads: Reads) -> Step:
 def where_it_began(case: Case, reads: Reads) -> Oid:
     """The baseline, when it is a commit between the merge base and the tip; else the merge base."""
     base = case.base or case.pinned
-    named = case.entry.baseline and reads.objects.commit(case.entry.baseline)
+    named = case.entry.baseline and reads.commit_by_id(case.entry.baseline)
     if not named or reads.objects.parents(named) != (base,) or reads.merge_bases(named, case.pinned) != (named,):
         return base
     return named

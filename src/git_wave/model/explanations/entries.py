@@ -17,8 +17,9 @@ ENTRIES: dict[Reason, Explanation] = {
     Reason.INVALID_ENTRY: Explanation(
         (Kind.BLOCKED, Kind.RECORD),
         "manifest",
-        "The entry cannot be used as it stands: a required field is missing, has the wrong type, or the branch is "
-        "not a valid name inside the allowed namespace. Every error found is listed.",
+        "The entry cannot be used as it stands: a required field is missing, has the wrong type, the base is a "
+        "name where it must be a commit's id, or the branch is not a valid name inside the allowed namespace. Every "
+        "error found is listed.",
         "Correct the entry in the manifest (`git wave validate` shows each place). " + RERUN,
         "correct the entry, run again",
     ),
