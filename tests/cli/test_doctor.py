@@ -13,6 +13,7 @@ from git_wave.settings import SETTINGS
 from support.calling import SCHEMAS, call, program
 from support.ours import everything, journals, our_refs
 from support.repo import put
+from support.shim import Shim
 from support.world import World, files_below
 
 SOURCE = SCHEMAS.parent / "src/git_wave"
@@ -165,11 +166,42 @@ def test_hooks_are_told_by_scope(world: World) -> None:
 
 
 def test_outside_a_checkout_the_rest_is_still_checked(world: World, tmp_path: Path) -> None:
-    found = doctor(tmp_path / "nowhere")
+    found = doctor(tmp_path)
 
     assert found["git"][0]["status"] == "ok"
     assert found["checkout"][0]["status"] == "warning"
     assert "journals" not in found
+
+
+def test_a_repository_in_which_git_will_not_work_is_a_problem_in_gits_words(world: World) -> None:
+    world.git("config", "core.repositoryFormatVersion", "1")
+    world.git("config", "extensions.ofThisAndThat", "true")
+
+    status, detail = told(world, "checkout", code=1)
+
+    assert status == "problem"
+    assert "ofthisandthat" in detail
+
+
+def test_a_repository_of_somebody_else_is_a_problem_in_gits_words(world: World, shim: Shim) -> None:
+    said = "fatal: detected dubious ownership in repository\n"
+    shim.fail("rev-parse", code=128, stderr=said)
+
+    status, detail = told(world, "checkout", code=1)
+
+    assert (status, said.strip() in detail) == ("problem", True)
+
+
+def test_a_directory_inside_a_repository_that_git_refuses_is_a_problem_too(world: World) -> None:
+    world.git("config", "core.repositoryFormatVersion", "99")
+
+    checks = doctor(world.root / "src", code=1)
+
+    assert checks["checkout"][0]["status"] == "problem"
+
+
+def test_a_directory_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    assert doctor(tmp_path / "absent", code=1)["checkout"][0]["status"] == "problem"
 
 
 @pytest.mark.parametrize("version", ["git version 2.37.9", "git version 2.38.1", "no number"])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
+
+from git_wave.model.errors import in_words
 from git_wave.report.plain import plain
 
 LINE = "{time:YYYY-MM-DD HH:mm:ss.SSS} {level: <7} {extra[source]}: {message}"
@@ -31,6 +35,15 @@ class LoguruHandler(logging.Handler):
         )
 
 
+def require_writable(path: Path) -> None:
+    """Raises UsageError where nothing can be appended to it, also for a pipe that nobody reads."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK, 0o666))
+    except OSError as error:
+        raise click.UsageError(f"--log-file: {in_words(error)}") from error
+
+
 @contextmanager
 def logging_to(*, quiet: bool, verbose: bool, log_file: Path | None) -> Iterator[None]:
     """Set logging up for one command and take it down again.
@@ -47,6 +60,7 @@ def logging_to(*, quiet: bool, verbose: bool, log_file: Path | None) -> Iterator
         if verbose:
             sinks.append(logger.add(sys.stderr, format=LINE, level="DEBUG", colorize=False))
         if log_file:
+            require_writable(log_file)
             sinks.append(logger.add(log_file, format=LINE, level="DEBUG", encoding="utf-8", errors="backslashreplace"))
         handlers.append(LoguruHandler())
     if not verbose:

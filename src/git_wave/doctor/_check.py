@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from git_wave.model.errors import GitError, WaveError
+from git_wave.model.errors import GitError, WaveError, in_words
 
 
 class Status(StrEnum):
@@ -48,7 +48,7 @@ def made(name: str, look: Callable[[], Iterator[Check]]) -> Iterator[Check]:
     try:
         yield from look()
     except (GitError, WaveError, OSError, ValueError) as error:
-        yield problem(name, f"could not be checked: {error}", "See to the error named, then ask again.")
+        yield problem(name, f"could not be checked: {in_words(error)}", "See to the error named, then ask again.")
 
 
 def some(names: list[str], most: int = 5) -> str:

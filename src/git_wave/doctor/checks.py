@@ -11,6 +11,7 @@ from git_wave.doctor import hooks, installation, leftovers, repository
 from git_wave.doctor._check import Check, made, problem, warning
 from git_wave.git.door import Door
 from git_wave.git.layout import Layout, layout_of
+from git_wave.git.links import is_there
 from git_wave.git.reads import Reads
 from git_wave.model.errors import Refusal
 from git_wave.model.reasons import Reason
@@ -42,13 +43,21 @@ def examine(patient: Patient) -> Iterator[Check]:
         layout = layout_of(door, patient.directory)
     except Refusal as refusal:
         if refusal.reason is Reason.NOT_A_CHECKOUT:
-            advice = "Run it in a checkout, or name one with `--root`, to see what stands there."
-            yield warning("checkout", refusal.detail, advice)
+            yield no_checkout(patient.directory, refusal.detail)
         yield from made("hooks", lambda: hooks.check_hooks(None, patient.environ))
         return
     yield from made("hooks", lambda: hooks.check_hooks(layout.root, patient.environ))
     with Reads(door, layout) as reads:
         yield from checkout_checks(reads, layout, patient.now)
+
+
+def no_checkout(directory: Path, words: str) -> Check:
+    """There is no repository, which is no problem of anybody's; or there is one, and git will not work in it."""
+    if not directory.is_dir():
+        return problem("checkout", words, "Name a directory that is there with `--root`.")
+    if any(is_there(place / ".git") for place in (directory, *directory.absolute().parents)):
+        return problem("checkout", words, "Do what git says there: no wave can start before git works in it.")
+    return warning("checkout", words, "Run it in a checkout, or name one with `--root`, to see what stands there.")
 
 
 def checkout_checks(reads: Reads, layout: Layout, now: datetime) -> Iterator[Check]:

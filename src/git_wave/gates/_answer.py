@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from git_wave.git.links import BrokenLink
 from git_wave.model.entry import Advice
-from git_wave.model.errors import GitError
+from git_wave.model.errors import GitError, in_words
 from git_wave.model.reasons import Reason
 
 T = TypeVar("T")
@@ -101,7 +101,4 @@ class asked_once(Generic[T]):  # noqa: N801  # used as a decorator, like cached_
             return NotKnown(told(error))
 
 
-def told(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+told = in_words

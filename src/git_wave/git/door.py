@@ -29,7 +29,7 @@ from git_wave.git.answer import Answer, Output
 from git_wave.git.conversation import Conversation
 from git_wave.git.environment import config_variables, washed
 from git_wave.git.processes import GRACE, Started, end_group, has_ended
-from git_wave.model.errors import GitError, GitTimeout, Refusal
+from git_wave.model.errors import GitError, GitTimeout, Refusal, in_words
 from git_wave.model.interrupts import Interrupts
 from git_wave.model.reasons import Reason
 
@@ -120,7 +120,7 @@ class Door:
             source.seek(0)
             return source, Output(), Output()
         except OSError as error:
-            raise GitError(args, None, f"no temporary file for git's output: {error}") from error
+            raise GitError(args, None, f"no temporary file for git's output: {in_words(error)}") from error
 
     def _command(
         self, cwd: Path, args: Sequence[str], settings: Mapping[str, str], streams: tuple[Any, Any, Any]
@@ -146,7 +146,7 @@ def start(command: Command, *, long: bool = False) -> Started:
     try:
         return Long(command) if long else Short(command)
     except (OSError, ValueError) as error:
-        raise GitError(args, None, f"git could not be started: {error}") from error
+        raise GitError(args, None, f"git could not be started: {in_words(error)}") from error
 
 
 def end(running: Started) -> None:

@@ -31,6 +31,8 @@ def layout_of(door: Door, directory: Path) -> Layout:
     if version is None or version < OLDEST_GIT:
         told = "no version" if version is None else ".".join(map(str, version))
         raise Refusal(Reason.GIT_TOO_OLD, f"git tells {told}, and 2.38 is needed")
+    if not directory.is_dir():
+        raise Refusal(Reason.NOT_A_CHECKOUT, f"{directory}: there is no such directory")
     question = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"]
     try:
         lines = door.run(directory, question).text.removesuffix("\n").split("\n")

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from git_wave.model import strict_json
 from git_wave.model.positions import DECODER, skip
 
 INDENT = re.compile(r"[ \t]*")
@@ -36,28 +37,9 @@ class Insertion:
     text: str
 
 
-def strict(text: str) -> Any:
-    """The value of a JSON text. Raises ValueError with the first thing that is no strict JSON."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice in one object")
-        return found
-
-    def no_constant(name: str) -> Any:
-        raise ValueError(f"{name} is not JSON")
-
-    try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-
-
 def parse(text: str) -> Node:
-    """The whole text as a tree. Raises ValueError, as `strict` does."""
-    strict(text)
+    """The whole text as a tree. Raises ValueError, with the first thing that is no strict JSON."""
+    strict_json.loads(text)
     try:
         return _node(text, skip(text, 0), None)
     except RecursionError as error:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from git_wave.harness.jsontext import strict
+from git_wave.model import strict_json
 from git_wave.model.errors import Refusal
 from git_wave.model.names import CONTROL, branch_name_error, is_encodable
 from git_wave.model.reasons import Reason
@@ -79,7 +79,7 @@ def document_in(data: bytes) -> dict[str, Any]:
     if len(data) > LARGEST:
         raise Refusal(Reason.PAYLOAD_INVALID, f"it is larger than {LARGEST} bytes")
     try:
-        document = strict(data.decode())
+        document = strict_json.loads(data.decode())
     except ValueError as error:
         raise Refusal(Reason.PAYLOAD_INVALID, f"it is no strict JSON: {error}") from error
     if not isinstance(document, dict):

@@ -10,7 +10,7 @@ from typing import Any
 
 from git_wave.git.reads import Reads
 from git_wave.model.entry import Manifest
-from git_wave.model.errors import GitError, Refusal, WaveError
+from git_wave.model.errors import GitError, Refusal, WaveError, in_words
 from git_wave.model.manifest import entry_from, manifest_from
 from git_wave.model.names import Oid, branch_name_error, heads_ref
 from git_wave.model.reasons import Reason
@@ -106,7 +106,7 @@ def real_root(root: Path) -> Path:
     try:
         real = root.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise WaveError(Reason.NOT_A_CHECKOUT, f"{root}: {error}") from error
+        raise WaveError(Reason.NOT_A_CHECKOUT, in_words(error)) from error
     if not real.is_dir():
         raise WaveError(Reason.NOT_A_CHECKOUT, f"{root} is no directory")
     return real
@@ -120,7 +120,7 @@ def inside(root: Path, path: str | Path) -> Path:
     try:
         real = wanted.parent.resolve() / wanted.name
     except (OSError, RuntimeError) as error:
-        raise WaveError(Reason.PATH_OUTSIDE_ROOT, f"{path}: {error}") from error
+        raise WaveError(Reason.PATH_OUTSIDE_ROOT, f"{path}: {in_words(error)}") from error
     if root not in real.parents:
         raise WaveError(Reason.PATH_OUTSIDE_ROOT, f"{real} is not inside {root}")
     return real

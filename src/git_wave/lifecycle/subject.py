@@ -15,9 +15,9 @@ from git_wave.git.presence import Presence
 from git_wave.git.reads import Reads
 from git_wave.git.worktrees import spellings
 from git_wave.model.entry import Entry, InvalidEntry
-from git_wave.model.errors import GitError, Refusal
+from git_wave.model.errors import GitError, Refusal, in_words
 from git_wave.model.manifest import entries_in, manifest_from
-from git_wave.model.names import Oid, Ref, heads_ref
+from git_wave.model.names import Oid, Ref, accepted_forms, heads_ref
 from git_wave.model.owner import Owner
 from git_wave.model.reasons import Reason
 from git_wave.state.manifest_file import load_document
@@ -86,7 +86,7 @@ def find_subject(named: Named, claim: Claim | None, reads: Reads, pattern: str, 
         worktree = reads.worktree_at(path)
         tip, branch = standing(worktree, reads)
     except (BrokenLink, OSError) as error:
-        raise Refusal(Reason.NOT_A_WORKTREE, f"{path}: {error}") from error
+        raise Refusal(Reason.NOT_A_WORKTREE, f"{path}: {in_words(error)}") from error
     except GitError as error:
         raise Refusal(Reason.DIRT_CHECK_FAILED, str(error)) from error
     owner = owner_of(worktree, branch)
@@ -234,7 +234,7 @@ def owners_claim(manifest: Path, path: Path, owner: Owner, root: Path, pattern: 
 def require_namespace(branch: str, pattern: str) -> None:
     """Only branches of the namespace are ever deleted. Raises Refusal."""
     if re.search(pattern, branch) is None:
-        raise Refusal(Reason.INVALID_ENTRY, f"branch {branch} does not match the branch pattern {pattern}")
+        raise Refusal(Reason.INVALID_ENTRY, f"branch {branch}: {accepted_forms(pattern)}")
 
 
 def home_of(door: Door, layout: Layout, named: Named, pattern: str) -> Layout:

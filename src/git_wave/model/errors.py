@@ -12,9 +12,19 @@ Anything else that reaches the top is a defect of ours and shows its trace.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from git_wave.model.reasons import Reason
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, for people: of a system call `path: what`, without Python's way of writing either."""
+    if isinstance(error, OSError) and error.strerror:
+        if error.filename is not None:
+            return f"{os.fsdecode(error.filename)}: {error.strerror}"
+        return error.strerror
+    return str(error)
 
 
 class WaveError(Exception):

@@ -6,7 +6,6 @@ error found. `record-agent` validates with the same `entry_from`, so what it wri
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Annotated, Any
 
@@ -21,12 +20,14 @@ from pydantic import (
     ValidationInfo,
 )
 
+from git_wave.model import strict_json
 from git_wave.model.entry import Advice, Entry, InvalidEntry, Manifest, Problem
 from git_wave.model.errors import Refusal
 from git_wave.model.names import (
     COMMIT_ID_PATTERN,
     CONTROL,
     DEFAULT_BRANCH_PATTERN,
+    accepted_forms,
     branch_name_error,
     is_commit_id,
     is_encodable,
@@ -64,9 +65,9 @@ def commit_or_nothing(value: Any) -> str | None:
 def inside_namespace(value: str, info: ValidationInfo) -> str:
     pattern = (info.context or {}).get("branch_pattern", DEFAULT_BRANCH_PATTERN)
     if re.search(pattern, value) is None or CONTROL.search(value):
-        raise ValueError(f"{value!r} does not match the branch pattern {pattern}")
+        raise ValueError(f"{value!r} does not match the branch pattern; {accepted_forms(pattern)}")
     if why := branch_name_error(value):
-        raise ValueError(f"{value!r} is no valid git branch name: {why}; accepted: {pattern}")
+        raise ValueError(f"{value!r} is no valid git branch name: {why}; {accepted_forms(pattern)}")
     return value
 
 
@@ -151,21 +152,11 @@ def parse_json(data: bytes) -> Any:
     one object: the parser would drop one of the two, and with it perhaps a whole list of entries.
     """
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        if len(result) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = sorted({key for key in keys if keys.count(key) > 1})
-            raise Refusal(Reason.MANIFEST_SHAPE_INVALID, f"keys that stand twice in one object: {', '.join(twice)}")
-        return result
-
-    def no_constant(name: str) -> Any:
-        raise ValueError(f"{name} is not JSON")
-
     try:
-        text = data.decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
-    except (ValueError, RecursionError) as error:
+        return strict_json.loads(data.decode("utf-8-sig"))
+    except strict_json.RepeatedKeys as error:
+        raise Refusal(Reason.MANIFEST_SHAPE_INVALID, str(error)) from error
+    except ValueError as error:
         raise Refusal(Reason.INVALID_MANIFEST_JSON, str(error)) from error
 
 

@@ -36,6 +36,14 @@ def is_commit_id(text: str) -> bool:
     return re.fullmatch(COMMIT_ID_PATTERN, text) is not None
 
 
+def accepted_forms(pattern: str) -> str:
+    """Which branch names a wave lands, in words, as a hint."""
+    if pattern == DEFAULT_BRANCH_PATTERN:
+        forms = "`agent-<id>`, `worktree-agent-<id>` or `worktree-wf_<id>`"
+        return f"accepted: {forms} (`wave.branchPattern` is {pattern})"
+    return f"accepted: what matches `wave.branchPattern`, {pattern}"
+
+
 def branch_name_error(name: str) -> str | None:
     """Why git would not take `name` for a branch, or None. The rules are git-check-ref-format's.
 

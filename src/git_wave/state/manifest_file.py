@@ -13,6 +13,7 @@ from git_wave.model.manifest import parse_json
 from git_wave.model.names import is_encodable
 from git_wave.model.reasons import Reason
 from git_wave.state.atomic import replace_file
+from git_wave.state.named_files import read_named
 
 LOCK_TIMEOUT = 60.0
 """Seconds that a recorder waits for the others. Each holds the lock for milliseconds."""
@@ -21,7 +22,7 @@ LOCK_TIMEOUT = 60.0
 def load_bytes(path: Path) -> bytes:
     """Raises Refusal with `manifest_read_failed`."""
     try:
-        return path.read_bytes()
+        return read_named(path)
     except (OSError, ValueError) as error:
         raise Refusal(Reason.MANIFEST_READ_FAILED, f"{path}: {getattr(error, 'strerror', None) or error}") from error
 
