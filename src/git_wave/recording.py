@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -45,12 +46,22 @@ class Recorded:
             raise WaveError(Reason.MISSING_FIELD, f"missing or blank: {', '.join(missing)}")
         return {
             "agent_id": trimmed["--agent-id"],
-            "worktree_path": trimmed["--path"],
+            "worktree_path": where_typed(trimmed["--path"]),
             "branch": trimmed["--branch"],
             "expected_base": trimmed["--base"],
             "files_modified": list(self.files),
             "declared_deletions": list(self.deletions),
         }
+
+
+def where_typed(path: str) -> str:
+    """A path of the command line as an absolute one: it is meant from the current directory, not from any root."""
+    if os.path.isabs(path) or "\0" in path:
+        return path
+    above, name = os.path.split(os.path.join(os.getcwd(), path.rstrip("/")))
+    if name in ("", ".", ".."):
+        return os.path.realpath(os.path.join(above, name))
+    return os.path.join(os.path.realpath(above), name)
 
 
 class Check(Protocol):

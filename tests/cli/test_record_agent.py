@@ -1,6 +1,7 @@
 """record-agent: what it refuses and how it says so, what it accepts and how it writes it."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -275,10 +276,51 @@ def test_an_entry_recorded_before_is_refused_however_its_path_is_spelled(manifes
     assert manifest.read_bytes() == before
 
 
-def test_a_relative_path_is_the_absolute_one_below_the_root(tmp_path: Path) -> None:
-    manifest = write_manifest(tmp_path / "m.json", "/r", [ENTRY])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("wt", "repo/src/wt"), ("./wt/", "repo/src/wt"), ("../../w1", "w1"), (".", "repo/src"), ("..", "repo")],
+)
+def test_a_relative_path_is_the_absolute_one_from_where_it_was_typed(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, meant: str
+) -> None:
+    (tmp_path / "repo/src").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "repo/src")
 
-    assert_refused(record(manifest, path="wt-a1"), "duplicate_entry")
+    assert record(manifest, path=typed).code == 0
+    assert entries_of(manifest)[-1]["worktree_path"] == str(tmp_path / meant)
+
+
+def test_a_relative_path_of_an_entry_recorded_before_is_taken_from_the_root(tmp_path: Path) -> None:
+    manifest = write_manifest(tmp_path / "m.json", "/r", [{**ENTRY, "worktree_path": "wt-a1"}])
+
+    assert_refused(record(manifest, path="/r/wt-a1"), "duplicate_entry")
+
+
+def test_a_refused_branch_is_told_the_accepted_forms_in_words(manifest: Path) -> None:
+    hint = assert_refused(record(manifest, branch="feature/x"), "invalid_entry")
+
+    assert all(form in hint for form in ("agent-<id>", "worktree-agent-<id>", "worktree-wf_<id>", "wave.branchPattern"))
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_a_number_that_is_not_finite_is_no_json(manifest: Path, number: str) -> None:
+    text = manifest.read_text().replace("{", f'{{"more": {number},', 1)
+    manifest.write_text(text if "more" in text else f'[{{"more": {number}}}]')
+    before = manifest.read_bytes()
+
+    assert_refused(record(manifest), "invalid_manifest_json")
+    assert manifest.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device"])
+def test_a_manifest_that_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    manifest = tmp_path / "m.json"
+    if kind == "fifo":
+        os.mkfifo(manifest)
+    else:
+        manifest = Path("/dev/zero")
+
+    assert_refused(record(manifest), "manifest_read_failed")
 
 
 def test_an_entry_under_the_alias_path_counts_as_recorded(tmp_path: Path) -> None:

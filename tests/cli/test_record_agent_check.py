@@ -37,9 +37,10 @@ def test_check_passes_a_registered_worktree_that_is_gone(world: World) -> None:
     assert world.registered(agent)
 
 
-def test_check_passes_a_relative_path_below_the_root(world: World) -> None:
+def test_check_passes_a_relative_path(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = world.agent("a", path=world.root / "trees" / "a")
 
+    monkeypatch.chdir(world.root)
     assert check(world, agent, path="trees/a").code == 0
 
 

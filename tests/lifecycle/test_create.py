@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from support.creating import as_agent, assert_refused, create, create_argv, crea
 from support.killing import KILLED, calm, kill_when
 from support.recording import BASE, ENTRY, entries_of
 from support.replaying import admin_of, assert_as_before, standing
+from support.repo import put
 from support.shim import Shim
 from support.world import World
 
@@ -250,6 +252,35 @@ def test_unique_takes_the_next_free_name(world: World) -> None:
     made = created(world, "--unique")
 
     assert (made.branch, made.path) == ("agent-a1-3", world.root / ".claude/worktrees/agent-a1-3")
+
+
+def test_unique_passes_a_name_by_that_is_a_folder_of_branches(world: World) -> None:
+    world.git("branch", "agent-a1/1")
+
+    assert created(world, "--unique").branch == "agent-a1-2"
+
+
+@pytest.mark.parametrize("kind", ["directory", "file", "dangling link", "registration"])
+def test_unique_passes_a_name_by_at_whose_path_something_stands(world: World, kind: str) -> None:
+    place = world.root / ".claude/worktrees/agent-a1"
+    place.parent.mkdir(parents=True)
+    if kind == "registration":
+        world.git("worktree", "add", "-q", "--detach", place)
+        shutil.rmtree(place)
+    elif kind == "directory":
+        put(place / "mine.txt", "mine\n")
+    elif kind == "file":
+        put(place, "mine\n")
+    else:
+        place.symlink_to("nowhere")
+
+    assert created(world, "--unique").branch == "agent-a1-2"
+
+
+def test_unique_helps_nothing_where_the_path_was_said(world: World) -> None:
+    put(world.root / "lanes/one/mine.txt", "mine\n")
+
+    assert create(world, "--unique", "--path=lanes/one").doc["reason"] == "path_exists"
 
 
 def test_unique_changes_nothing_where_the_name_is_free(world: World) -> None:

@@ -107,10 +107,17 @@ def vacancies(plan: Plan, reads: Reads, document: Any, pattern: str) -> Iterator
             require_free(path, reads)
         except WaveError as error:
             recorded = error.reason is Reason.DUPLICATE_ENTRY
-            if plan.order.unique and (recorded or is_taken(branch, reads)):
+            if plan.order.unique and (recorded or is_occupied(branch, path, plan, reads)):
                 continue
             raise
         yield branch, path
+
+
+def is_occupied(branch: str, path: Path, plan: Plan, reads: Reads) -> bool:
+    """Whether it is this very name that is not free, so that another one may be."""
+    if is_taken(branch, reads) or reads.has_branches_below(branch):
+        return True
+    return plan.order.path is None and (os.path.lexists(path) or reads.is_registered(path))
 
 
 def made(maker: Maker) -> Created:
