@@ -19,8 +19,8 @@ from git_wave.model.owner import Owner
 from git_wave.state.owner import load_owner, write_owner
 from support.calling import Answer, call, call_program
 from support.ours import everything, journals, waves_dir
-from support.repo import put
-from support.world import Agent, World
+from support.repo import Repo, put
+from support.world import Agent, World, files_below
 
 SESSION = "00893aaf-19fa-41d2-8238-13269b9b3ca0"
 COMMON = {"session_id": SESSION, "transcript_path": "/home/user/.claude/projects/x/00893aaf.jsonl", "cwd": "/gone/away"}
@@ -504,10 +504,39 @@ def test_a_copy_of_an_ignored_file_is_no_work_and_an_edited_one_is(harness: Harn
 def test_what_is_not_ours_to_remove_is_refused(harness: Harness) -> None:
     agent = harness.world.agent("a")
 
-    for path in (agent.path, harness.world.root, harness.world.tmp, Path("/"), harness.world.root / "docs"):
+    for path in (agent.path, harness.world.root):
         answer = harness.says("WorktreeRemove", worktree_path=str(path))
         assert (answer.code, answer.out) == (1, "")
     assert harness.world.untouched(agent)
+
+
+def test_a_directory_that_is_no_worktree_is_nothing_to_remove(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = harness.world
+    before = files_below(world.tmp)
+
+    for path in (world.tmp, Path("/"), world.root / "docs", put(world.tmp / "left/a.txt", "a\n").parent):
+        answer = harness.says("WorktreeRemove", worktree_path=str(path))
+        assert (answer.code, answer.out) == (0, ""), answer.err
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(world.tmp / "left"))
+    assert harness.says("WorktreeRemove", worktree_path=str(world.tmp / "left")).code == 0
+
+    after = files_below(world.tmp)
+    assert {name for name in after if after[name] != before.get(name) and "/.git/" not in name} - {"stdin"} == {
+        "left/a.txt"
+    }
+
+
+def test_a_worktree_of_another_repository_is_refused(harness: Harness) -> None:
+    other = Repo(harness.world.tmp / "other", harness.world.env)
+    other.root.mkdir()
+    other.git("init", "-q", "--template=")
+    other.commit(write={"a.txt": "a\n"})
+    other.git("worktree", "add", "-q", harness.world.tmp / "theirs")
+
+    assert harness.says("WorktreeRemove", worktree_path=str(harness.world.tmp / "theirs")).code == 1
+    assert (harness.world.tmp / "theirs/a.txt").exists()
 
 
 # -- SessionEnd, and the reaper

@@ -12,7 +12,7 @@ from pathlib import Path
 from git_wave.cli.create import run
 from git_wave.cli.repository import Repository
 from git_wave.gates.containment import managed_root
-from git_wave.git.links import BrokenLink
+from git_wave.git.links import BrokenLink, is_there
 from git_wave.git.presence import Presence, presence
 from git_wave.git.reads import Reads
 from git_wave.harness.payload import Payload
@@ -101,13 +101,23 @@ def session_manifest(repository: Repository, session: str) -> Path:
 
 
 def remove(repository_of: Callable[[], Repository], path: Path) -> None:
-    """Remove a worktree unless work would be lost; never its branch. One that is gone is no error.
+    """Remove a worktree unless work would be lost; never its branch. No error is one that is gone, or a directory that
+    is no worktree of anybody's: there is nothing to remove.
 
     Raises WaveError, with the worktree left, or Interrupted.
     """
     if presence(path) is Presence.GONE:
         return
-    repository = repository_of()
+    try:
+        remove_there(repository_of(), path)
+    except WaveError as error:
+        nothing = error.reason in (Reason.TARGET_UNKNOWN, Reason.NOT_A_CHECKOUT) and not is_there(path / ".git")
+        if not nothing:
+            raise
+
+
+def remove_there(repository: Repository, path: Path) -> None:
+    """The same, once the repository is known."""
     home = main_layout(repository.door, repository.layout)
     # The session may have had its project in the very worktree; this process at least is not in it.
     os.chdir(home.root)
