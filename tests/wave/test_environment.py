@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from git_wave.git.door import Door
 from support.calling import program
 from support.repo import prose, put
 from support.shim import Shim
@@ -100,6 +101,65 @@ def test_config_from_the_environment_changes_nothing(world: World, monkeypatch: 
 
     assert run.code == 0, run.doc
     assert world.landed(agent)
+
+
+def carry(monkeypatch: pytest.MonkeyPatch, how: str, **settings: str) -> None:
+    """Settings in the environment, as a container sets them or as `git -c` exports them."""
+    pairs = [(key.replace("__", "."), value) for key, value in settings.items()]
+    if how == "git -c":
+        monkeypatch.setenv("GIT_CONFIG_PARAMETERS", " ".join(f"'{key}'='{value}'" for key, value in pairs))
+        return
+    monkeypatch.setenv("GIT_CONFIG_COUNT", str(len(pairs)))
+    for number, (key, value) in enumerate(pairs):
+        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", key)
+        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
+
+
+@pytest.mark.parametrize("how", ["numbered", "git -c"])
+def test_who_commits_is_taken_from_the_environment(world: World, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    agent = world.agent("a")
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    carry(monkeypatch, how, user__name="Ada L", user__email="ada@example.org", merge__ff="only")
+
+    run = world.wave(agent)
+
+    assert run.code == 0, run.doc
+    assert world.git("log", "-1", "--format=%an <%ae>") == "Ada L <ada@example.org>"
+
+
+def test_whom_to_trust_is_taken_from_the_environment(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git believes `safe.directory` only where a repository cannot set it: it must reach git as the caller set it."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    carried = {"safe.directory": "*", "merge.ff": "only"}
+    carry(monkeypatch, "numbered", **{key.replace(".", "__"): value for key, value in carried.items()})
+
+    door = Door(os.environ, 60)
+
+    answer = door.run(world.root, ["config", "--show-scope", "--get-regexp", "^(safe|merge)[.]"], settings={"a.b": "c"})
+    assert answer.text == "command\tsafe.directory *\n"
+
+
+def test_what_git_is_not_told_is_said_with_verbose(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere")
+    carry(monkeypatch, "numbered", merge__ff="only", user__name="Ada L")
+
+    run = world.wave(world.agent("a"), args=["-v"])
+
+    (line,) = [line for line in run.err.splitlines() if "git is not told" in line]
+    assert line.endswith("GIT_INDEX_FILE, setting merge.ff")
+
+
+@pytest.mark.parametrize("count", ["x", "-1", "3", ""])
+def test_settings_of_the_environment_that_git_would_refuse_are_none(
+    world: World, monkeypatch: pytest.MonkeyPatch, count: str
+) -> None:
+    carry(monkeypatch, "numbered", user__name="Ada L")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", count)
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'user.name=never closed")
+
+    assert world.wave(world.agent("a")).code == 0
 
 
 def test_all_of_a_hooks_variables_at_once_change_nothing(

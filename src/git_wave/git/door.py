@@ -27,7 +27,7 @@ from typing import IO, Any
 
 from git_wave.git.answer import Answer, Output
 from git_wave.git.conversation import Conversation
-from git_wave.git.environment import config_variables, washed
+from git_wave.git.environment import carried_settings, config_variables, left_out, washed
 from git_wave.git.processes import GRACE, Started, end_group, has_ended
 from git_wave.model.errors import GitError, GitTimeout, Refusal, in_words
 from git_wave.model.interrupts import Interrupts
@@ -59,8 +59,11 @@ class Door:
             raise Refusal(Reason.GIT_MISSING, "there is no `git` on PATH")
         self._git = program
         self._environ = washed(environ)
+        self._carried = carried_settings(environ)
         self.timeout = timeout
         self._interrupts = interrupts or Interrupts()
+        if unheard := left_out(environ):
+            logger.debug("of the environment, git is not told %s", ", ".join(unheard))
 
     def with_variables(self, variables: Mapping[str, str]) -> Door:
         """The same door with more variables, set after the washing."""
@@ -125,7 +128,12 @@ class Door:
     def _command(
         self, cwd: Path, args: Sequence[str], settings: Mapping[str, str], streams: tuple[Any, Any, Any]
     ) -> Command:
-        return Command([self._git, *args], cwd, {**self._environ, **config_variables(settings)}, *streams)
+        return Command(
+            [self._git, *args],
+            cwd,
+            {**self._environ, **config_variables([*self._carried, *settings.items()])},
+            *streams,
+        )
 
     def _wait(self, running: Started, args: Sequence[str], timeout: float, guard: AbstractContextManager[None]) -> int:
         try:

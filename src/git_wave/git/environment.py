@@ -2,12 +2,15 @@
 
 A wave may be started from a git hook or from a harness's own git alias. Those export variables that
 outrank `-C`, choose another index, or carry `-c` settings, so every `GIT_*` goes except a short list that
-says who the user is and where the user's own configuration lives.
+says who the user is and where the user's own configuration lives. Of the settings that it carries, only those stay that
+say whom to trust and who commits: containers and build services have them nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 KEPT = frozenset(
     f"GIT_{name}"
@@ -39,6 +42,9 @@ FIXED = {
     "LC_ALL": "C",
     "TERM": "dumb",
 }
+CARRIED = frozenset({"safe.directory", "user.name", "user.email"})
+MOST = 1000
+"""Settings that an environment is believed to carry."""
 DROPPED = frozenset({"LANGUAGE", "PAGER"})
 
 
@@ -52,12 +58,42 @@ def washed(environ: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **FIXED}
 
 
-def config_variables(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings for one command. Variables, not `-c`: a branch name with `=` cannot be said in the latter."""
+def carried_settings(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Trust and identity out of the caller's environment, in git's order: a key may stand several times."""
+    return tuple((key, value) for key, value in settings_in(environ) if key.lower() in CARRIED)
+
+
+def settings_in(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The settings that an environment carries, as git reads them: what `git -c` exports, then numbered ones.
+
+    What git itself would refuse counts as none.
+    """
+    with suppress(ValueError):
+        for words in shlex.split(environ.get("GIT_CONFIG_PARAMETERS", "")):
+            key, _, value = words.partition("=")
+            yield key, value
+    with suppress(ValueError, KeyError):
+        for number in range(min(int(environ.get("GIT_CONFIG_COUNT", "0")), MOST)):
+            yield environ[f"GIT_CONFIG_KEY_{number}"], environ[f"GIT_CONFIG_VALUE_{number}"]
+
+
+def left_out(environ: Mapping[str, str]) -> list[str]:
+    """What of the caller's environment git is not told: names of variables and settings, for the log."""
+    carriers = "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS"
+    dropped = (name for name in environ if name.startswith("GIT_") and name not in KEPT and name not in FIXED)
+    variables = sorted(name for name in dropped if not name.startswith(carriers))
+    return [*variables, *(f"setting {key}" for key, _ in settings_in(environ) if key.lower() not in CARRIED)]
+
+
+def config_variables(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Settings for one command, the last of a key winning. Variables, not `-c`: a branch name with `=` cannot be said
+    in the latter.
+    """
+    settings = tuple(settings)
     if not settings:
         return {}
     variables = {"GIT_CONFIG_COUNT": str(len(settings))}
-    for number, (key, value) in enumerate(settings.items()):
+    for number, (key, value) in enumerate(settings):
         variables[f"GIT_CONFIG_KEY_{number}"] = key
         variables[f"GIT_CONFIG_VALUE_{number}"] = value
     return variables
