@@ -75,8 +75,6 @@ def command(**given: Any) -> int:
                 document = land(flags, interrupts)
                 show(document, flags)
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
         raise click.ClickException(str(error)) from error
     return (
         128 + interrupts.signum

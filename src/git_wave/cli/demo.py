@@ -84,8 +84,6 @@ def command(keep: bool) -> int:
         with throwaway(keep) as directory:
             return show(Demo(directory))
     except (GitError, Refusal, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
         raise click.ClickException(str(error)) from error
 
 

@@ -64,7 +64,8 @@ def command(event: str) -> int:
         except Interrupted as interrupted:
             return 128 + interrupted.signum
     if answer is not None:
-        click.echo(answer)
+        # Bytes, since Claude Code takes a path as it stands: no terminal's encoding may change it.
+        click.echo(os.fsencode(answer))
     return 0
 
 
@@ -85,7 +86,10 @@ def read_input() -> bytes:
         raise Refusal(Reason.PAYLOAD_INVALID, "the event is to be given as JSON on standard input")
     data = b""
     while len(data) <= LARGEST:
-        chunk = os.read(sys.stdin.fileno(), CHUNK)
+        try:
+            chunk = os.read(sys.stdin.fileno(), CHUNK)
+        except OSError as error:
+            raise Refusal(Reason.PAYLOAD_INVALID, f"standard input cannot be read: {error.strerror}") from error
         data += chunk
         if not chunk or (len(chunk) < CHUNK and is_whole(data)):
             break

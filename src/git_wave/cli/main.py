@@ -10,13 +10,14 @@ and must not pay for what it does not use.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
 from git_wave import __version__
+from git_wave.cli.streams import guarded
 
 COMMANDS = {
     "cleanup-wave": ("git_wave.cli.cleanup", "Land a wave of agents' worktrees and clear them away."),
@@ -89,21 +90,23 @@ def run(argv: Sequence[str], *, prog: str = "git-wave") -> int:
         return 130
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else 1
-    except BrokenPipeError:
-        # Whoever read us has gone; say nothing more, and not "done" either.
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
-        return 1
     return ended if isinstance(ended, int) else 0
 
 
+def program(prog: str) -> NoReturn:
+    """The installed command of that name, from the command line to the exit code."""
+    argv = sys.argv[1:]
+    name = argv[0] if prog == "git-wave" and argv and argv[0] in COMMANDS else prog
+    sys.exit(guarded(name, lambda: run(argv, prog=prog)))
+
+
 def git_wave() -> None:
-    sys.exit(run(sys.argv[1:]))
+    program("git-wave")
 
 
 def cleanup_wave() -> None:
-    sys.exit(run(sys.argv[1:], prog="cleanup-wave"))
+    program("cleanup-wave")
 
 
 def record_agent() -> None:
-    sys.exit(run(sys.argv[1:], prog="record-agent"))
+    program("record-agent")

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from git_wave.cli.streams import guarded
 from git_wave.git.door import start_detached
 from git_wave.git.layout import Layout
 from git_wave.harness.payload import Payload
@@ -111,4 +112,4 @@ def main(root: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(guarded("reaper", lambda: main(Path(sys.argv[1]))))
