@@ -133,6 +133,7 @@ def test_a_reader_who_has_read_enough_is_told_no_piece_from_behind(world: World,
 
 LATIN = {"PYTHONIOENCODING": "latin-1"}
 ASCII = {"PYTHONIOENCODING": "ascii"}
+NO_UTF8 = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def elsewhere(tmp_path: Path, template: Path) -> World:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("environ", [ASCII, LATIN], ids=["ascii", "latin-1"])
+@pytest.mark.parametrize("environ", [ASCII, LATIN, NO_UTF8], ids=["ascii", "latin-1", "no UTF-8"])
 @pytest.mark.parametrize("name", VERBS)
 def test_what_a_terminal_cannot_show_is_spelled_out(elsewhere: World, name: str, environ: dict[str, str]) -> None:
     verb = VERBS[name]
@@ -172,3 +173,16 @@ def test_a_table_on_an_ascii_terminal_is_drawn_in_ascii(elsewhere: World) -> Non
 
     assert "\\u25" not in answer.out, "a line of a table"
     assert "d\\xe9j\\xe0 \\u2713" in answer.out
+
+
+def test_in_a_locale_without_utf8_files_keep_their_names_and_hooks_their_environment(elsewhere: World) -> None:
+    agent = elsewhere.agent("one", {"\u00e9t\u00e9.txt": "text\n"})
+    elsewhere.hook("pre-merge-commit", f'env >"{elsewhere.tmp}/env"')
+    elsewhere.manifest(agent)
+
+    answer = run(elsewhere, Verb(VERBS["cleanup-wave"].argv), **NO_UTF8)
+
+    assert answer.code == 0, answer
+    assert elsewhere.landed(agent)
+    assert (elsewhere.root / "\u00e9t\u00e9.txt").is_file()
+    assert "PYTHONUTF8=0" in (elsewhere.tmp / "env").read_text()

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TextIO, cast
 
 CLOSED = OSError(errno.EBADF, "it is closed")
+RESTARTED = "git-wave-restarted"
 
 
 class Sink(io.FileIO):
@@ -93,6 +94,7 @@ def guarded(name: str, command: Callable[[], int]) -> int:
 
     `name` is what the command is called in that line.
     """
+    require_utf8_names()
     out, err = install()
     code = command()
     out.flush()
@@ -102,6 +104,14 @@ def guarded(name: str, command: Callable[[], int]) -> int:
         err.write(f"{name}: {done}, but standard output could not be written: {why}\n")
     err.flush()
     return code
+
+
+def require_utf8_names() -> None:
+    """Start again with UTF-8 for file names where the locale says otherwise: git and our own files keep them so, and
+    none of Python's may be changed while it runs. The option is seen by this process alone, no hook inherits it.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode and sys.executable:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", "-X", RESTARTED, *sys.orig_argv[1:]])  # noqa: S606 - ourselves
 
 
 def install() -> tuple[Stream, Stream]:
@@ -126,4 +136,9 @@ def fill_holes() -> None:
 def stream_for(descriptor: int, before: TextIO | None, *, is_document: bool) -> Stream:
     """`before` is Python's own stream, None where it was closed when the process began."""
     sink = Sink(descriptor, closed_before=before is None, is_document=is_document)
-    return Stream(sink, getattr(before, "encoding", None) or "utf-8")
+    encoding = getattr(before, "encoding", None) or "utf-8"
+    if RESTARTED in sys._xoptions and not os.environ.get("PYTHONIOENCODING"):
+        import locale  # the terminal still is what the locale says
+
+        encoding = locale.getencoding()
+    return Stream(sink, encoding)
