@@ -77,6 +77,7 @@ def terms_for(request: Request, wave_id: str, reads: Reads) -> WaveTerms:
         earlier,
         settings.regenerable,
         settings.ignored_output,
+        settings.merge_message,
     )
 
 

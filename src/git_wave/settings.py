@@ -11,12 +11,14 @@ from typing import overload
 
 from git_wave.model.errors import Refusal
 from git_wave.model.ignored import IgnoredOutput
+from git_wave.model.messages import MERGE_MESSAGE, unknown_places
 from git_wave.model.names import DEFAULT_BRANCH_PATTERN
 from git_wave.model.reasons import Reason
 
 SETTINGS = {
     "wave.branchPattern": "regular expression for branches that a wave may touch",
     "wave.gitTimeout": "seconds for any git command but a merge",
+    "wave.mergeMessage": "the message of each merge, in which {branch} and {agent} are filled in",
     "wave.mergeTimeout": "seconds for one merge with its hooks",
     "wave.lockTimeout": "seconds for which a change is tried again while a lock file of git's is held",
     "wave.checkoutTimeout": "seconds that git may take to make a worktree, hooks included",
@@ -51,6 +53,7 @@ class Settings:
     regenerable: frozenset[str] = frozenset()
     ignored_output: IgnoredOutput = IgnoredOutput.KEEP
     managed_root: str | None = None
+    merge_message: str = MERGE_MESSAGE
 
 
 def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
@@ -72,6 +75,7 @@ def settings_from(config: Iterable[tuple[str, str]]) -> Settings:
         directory_names("wave.regenerable", values["wave.regenerable"]),
         ignored_output("wave.ignoredOutput", last(values, "wave.ignoredOutput")),
         directory("wave.managedRoot", last(values, "wave.managedRoot")),
+        message("wave.mergeMessage", last(values, "wave.mergeMessage", MERGE_MESSAGE)),
     )
 
 
@@ -107,6 +111,14 @@ def directory_names(key: str, values: Iterable[str]) -> frozenset[str]:
 def directory(key: str, value: str | None) -> str | None:
     if value is not None and not value.strip():
         raise Refusal(Reason.CONFIG_INVALID, f"{key}: it is blank")
+    return value
+
+
+def message(key: str, value: str) -> str:
+    if not value.strip() or "\0" in value:
+        raise Refusal(Reason.CONFIG_INVALID, f"{key}: it is blank")
+    if unknown := unknown_places(value):
+        raise Refusal(Reason.CONFIG_INVALID, f"{key}: {unknown[0]} is neither {{branch}} nor {{agent}}")
     return value
 
 

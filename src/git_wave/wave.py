@@ -34,6 +34,7 @@ class Ended:
     detail: str = ""
     warnings: tuple[Advice, ...] = ()
     case: Case | None = None
+    advice: str = ""
 
     @property
     def landed(self) -> bool:
@@ -128,7 +129,9 @@ class _One:
             warnings += step.warnings
             if isinstance(step, Stop):
                 self.halted = step.halt
-                return Ended(entry, step.status, step.reason, stage.name, step.detail, tuple(warnings), case)
+                return Ended(
+                    entry, step.status, step.reason, stage.name, step.detail, tuple(warnings), case, step.advice
+                )
         status = Status.MERGED_REMOVED if self._wave.hands else Status.WOULD_LAND
         return Ended(entry, status, case.reason, None, "", tuple(warnings), case)
 

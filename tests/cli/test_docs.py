@@ -91,7 +91,12 @@ def test_a_setting_as_the_readme_spells_it_is_heeded() -> None:
 
     values = {"wave.branchPattern": "x", "wave.gitTimeout": "1", "wave.mergeTimeout": "2", "wave.lockTimeout": "3"}
     values |= {"wave.checkoutTimeout": "4", "wave.sidecar": "x"}
-    values |= {"wave.regenerable": "x", "wave.ignoredOutput": "block", "wave.managedRoot": "x"}
+    values |= {
+        "wave.regenerable": "x",
+        "wave.ignoredOutput": "block",
+        "wave.managedRoot": "x",
+        "wave.mergeMessage": "x",
+    }
     assert set(values) == settings_keys()
     for key, value in values.items():
         assert settings_from([(key.lower(), value)]) != default

@@ -11,6 +11,8 @@ WRONG = [
     ("wave.gitTimeout", "-1"),
     ("wave.gitTimeout", "inf"),
     ("wave.lockTimeout", "nan"),
+    ("wave.mergeMessage", " "),
+    ("wave.mergeMessage", "merge {who}"),
 ]
 
 

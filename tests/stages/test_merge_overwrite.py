@@ -233,3 +233,40 @@ def test_a_new_file_that_no_merge_was_writing_stays_and_is_named(world: World, s
     assert run.outcome() == ("blocked", "merge_failed")
     assert "written while the merge ran, and left as it is: deep/big.txt" in run.entry()["stderr"]
     assert (world.root / "deep/big.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("cause", "advice"), [("hook", "a hook of yours"), ("edit", "commit or stash"), ("staged", "unstage")]
+)
+def test_what_to_do_about_a_merge_that_failed_fits_the_cause(world: World, cause: str, advice: str) -> None:
+    agent = world.agent("a", {"LICENSE": "theirs\n"})
+    if cause == "hook":
+        world.hook("commit-msg", "exit 1")
+    else:
+        put(world.root / "LICENSE", "mine\n")
+    if cause == "staged":
+        world.git("add", "LICENSE")
+
+    run = world.wave(agent)
+
+    assert run.outcome() == ("blocked", "merge_failed")
+    assert advice in run.entry()["next_step"]
+
+
+def test_the_message_of_a_merge_is_a_setting(world: World) -> None:
+    world.git("config", "wave.mergeMessage", "land {agent}: {branch}")
+    agent = world.agent("a")
+
+    assert world.wave(agent).code == 0
+    assert world.git("log", "-1", "--format=%s") == f"land {agent.id}: {agent.branch}"
+    assert world.wave(agent).outcome() == ("merged_removed", "already_landed")
+
+
+def test_a_wave_that_is_refused_tells_each_entry_what_would_help(world: World) -> None:
+    agent = world.agent("a")
+    world.git("checkout", "-q", "--detach")
+
+    run = world.wave(agent)
+
+    (pending,) = run.doc["result"]["pending"]
+    assert pending["next_step"] not in ("", "run again")

@@ -59,6 +59,13 @@ class Reads(WorktreeReads):
     def index_lock_held(self) -> bool:
         return links.is_there(self.index_lock)
 
+    def merge_hooks(self) -> tuple[str, ...]:
+        """Hooks here that have a word in a merge: those that git would run. Raises GitError."""
+        folder = self._door.run(self.layout.root, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
+        home = Path(folder.text.removesuffix("\n"))
+        names = ("pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-merge")
+        return tuple(name for name in names if os.access(home / name, os.X_OK) and (home / name).is_file())
+
     def operations(self) -> tuple[str, ...]:
         """What stands half-done in the checkout."""
         return links.operations_in(self.layout.git_dir)

@@ -47,6 +47,7 @@ class PendingEntry(BaseModel):
     allowed_bases: list[str]
     files_modified: list[str]
     declared_deletions: list[str]
+    next_step: str = Field(description="what to do about it, empty when nothing")
 
 
 class EntryResult(PendingEntry):
@@ -62,7 +63,6 @@ class EntryResult(PendingEntry):
     renames: list[RenameResult]
     rescued: list[str] = Field(description="uncommitted SUMMARYs that are safe in the main checkout")
     regenerable_dropped: int = Field(description="ignored files in build and cache directories that went")
-    next_step: str = Field(description="what to do about it, empty when nothing")
 
 
 class PlanResult(Shape):

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from git_wave.model.entry import Advice, Manifest
+from git_wave.model.entry import Advice, Entry, InvalidEntry, Manifest
 from git_wave.model.errors import WaveError
-from git_wave.model.explanations import EXPLANATIONS
+from git_wave.model.explanations import EXPLANATIONS, next_step
 from git_wave.model.reasons import Reason
 from git_wave.model.result import ResultDocument, UnreadDocument
 from git_wave.wave import Ended, WaveOutcome
+
+RERUN = "run again"
+HALTED = "see to the entry that halted the wave, run again"
 
 
 def unread_document(error: WaveError) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def refused_document(error: WaveError, manifest: Manifest, root: Path | None, *,
         "reason": error.reason,
         "error": error.detail,
         "entries": [],
-        "pending": [entry.as_json() for entry in manifest.entries],
+        "pending": pending_list(manifest.entries, next_step(error.reason)),
         "warnings": warning_list(manifest.warnings),
     }
     planned = Reason.MANIFEST_ENTRIES_PRESENT if manifest.entries else Reason.EMPTY_MANIFEST
@@ -46,7 +49,7 @@ def outcome_document(outcome: WaveOutcome, wave_id: str, root: Path) -> dict[str
         "reason": reason,
         "error": error,
         "entries": [entry_result(ended, outcome.dry_run) for ended in outcome.entries],
-        "pending": [entry.as_json() for entry in outcome.pending],
+        "pending": pending_list(outcome.pending, RERUN if outcome.signum is not None else HALTED),
         "warnings": warning_list(warnings),
     }
     facts = {
@@ -90,8 +93,13 @@ def entry_result(ended: Ended, dry_run: bool) -> dict[str, Any]:
         "renames": [{"from": old, "to": new} for old, new in case.renames] if case else [],
         "rescued": sorted(case.rescued) if case else [],
         "regenerable_dropped": case.dropped if case else 0,
-        "next_step": EXPLANATIONS[ended.reason].next_step,
+        "next_step": ended.advice or EXPLANATIONS[ended.reason].next_step,
     }
+
+
+def pending_list(entries: Iterable[Entry | InvalidEntry], step: str) -> list[dict[str, Any]]:
+    """Entries that the wave did not reach, each with what to do about that."""
+    return [{**entry.as_json(), "next_step": step} for entry in entries]
 
 
 def warning_list(warnings: Iterable[Advice]) -> list[dict[str, Any]]:

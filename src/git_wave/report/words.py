@@ -36,7 +36,7 @@ def detail_lines(row: dict[str, Any]) -> list[str]:
 
 
 def next_step(row: dict[str, Any]) -> str:
-    return plain(row.get("next_step", "") or ("run again" if row["status"] == "pending" else ""))
+    return plain(row.get("next_step", ""))
 
 
 def warning_words(warning: dict[str, Any]) -> str:

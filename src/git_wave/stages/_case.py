@@ -22,6 +22,7 @@ from git_wave.git.worktrees import IndexSurvey
 from git_wave.git.writes import Writes
 from git_wave.model.entry import Advice, Entry
 from git_wave.model.ignored import IgnoredOutput
+from git_wave.model.messages import MERGE_MESSAGE
 from git_wave.model.names import Oid, Ref, heads_ref
 from git_wave.model.reasons import Reason
 from git_wave.model.recording import Recorder, Unrecorded
@@ -88,6 +89,7 @@ class WaveTerms:
     earlier: EarlierWaves = field(default_factory=lambda: EarlierWaves(lambda: ()))
     regenerable: frozenset[str] = frozenset()
     ignored_output: IgnoredOutput = IgnoredOutput.KEEP
+    merge_message: str = MERGE_MESSAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,8 @@ class Go:
 class Stop:
     """The entry ends here, as a rule because it is blocked.
 
-    `halt` is set only when the checkout is left mid-merge: then the wave ends too.
+    `halt` is set only when the checkout is left mid-merge: then the wave ends too. `advice` is what to do next, where
+    the reason alone does not tell it.
     """
 
     case: Case
@@ -161,6 +164,7 @@ class Stop:
     warnings: tuple[Advice, ...] = ()
     status: Status = Status.BLOCKED
     halt: bool = False
+    advice: str = ""
 
 
 Step = Go | Stop

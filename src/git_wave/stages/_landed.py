@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from git_wave.git.reads import Reads
 from git_wave.model.entry import lexical
 from git_wave.model.errors import GitError
+from git_wave.model.messages import subjects
 from git_wave.model.names import Oid
 from git_wave.model.reasons import Reason
 from git_wave.stages._case import Case, Go
-
-SUBJECT = "chore: merge executor worktree ({branch})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +87,9 @@ def evidence(case: Case, reads: Reads) -> Iterator[tuple[Landing, Oid]]:
 
     Merges oldest first: a later landing of the same branch forked from an earlier one.
     """
-    subject = SUBJECT.format(branch=case.entry.branch)
-    for merge, into, tip in reversed(reads.merges_with_subject(case.target.oid, subject)):
-        yield Landing(tip, merge), into
+    for subject in subjects(case.terms.merge_message, case.entry.branch, case.entry.agent_id):
+        for merge, into, tip in reversed(reads.merges_with_subject(case.target.oid, subject)):
+            yield Landing(tip, merge), into
     for head, tip in reads.backups_of(case.entry.branch):
         yield Landing(tip, None), head
 

@@ -19,17 +19,28 @@ from git_wave.git.reads import Reads
 from git_wave.git.rehearsal import Rehearsal
 from git_wave.git.writes import LOCK_PATIENCE, backup_prefix
 from git_wave.model.errors import GitError, GitLocked, GitTimeout, Interrupted
+from git_wave.model.messages import merge_message
 from git_wave.model.names import Oid, Ref
 from git_wave.model.paths import shown
 from git_wave.model.reasons import Reason
 from git_wave.stages import _landing
 from git_wave.stages._case import Act, Case, Go, Hands, Step, Stop
-from git_wave.stages._landed import SUBJECT, is_contained
+from git_wave.stages._landed import is_contained
 from git_wave.stages._landing import Attempt, PutBack
 from git_wave.stages._obstacles import edits_in_the_way, standing_in_the_way
 from git_wave.state.kept import residue_place
 
 chatter = logging.getLogger("git_wave.hooks")
+
+# What to do next: a merge fails for many reasons, and each wants another thing.
+COMMIT_STAGED = "commit or unstage what is staged in the checkout, run again"
+COMMIT_EDITS = "commit or stash your edits in the checkout, run again"
+SET_IDENTITY = "set user.name and user.email, run again"
+HEED_HOOK = "a hook of yours may have refused: do what it says (`wave.mergeMessage` sets the message), run again"
+HEED_GIT = "see to what git says, run again"
+MERGED_ALREADY = "it is merged: look at what is named, run again to clear it away"
+HEAD_ELSEWHERE = "look at where the branch stands now, run again"
+PUT_IN_ORDER = "put the checkout in order (`git merge --abort`), run again"
 
 
 def perform(case: Case, reads: Reads, hands: Hands) -> Step:
@@ -103,7 +114,8 @@ def not_free(case: Case, reads: Reads, look: Look) -> Stop | None:
         return Stop(case, Reason.REPO_BUSY, "\n".join(busy))
     if look.staged and case.base != case.tip:
         listed = "\n".join(map(shown, look.staged))
-        return Stop(case, Reason.MERGE_FAILED, f"git merges only when nothing is staged in the checkout:\n{listed}")
+        detail = f"git merges only when nothing is staged in the checkout:\n{listed}"
+        return Stop(case, Reason.MERGE_FAILED, detail, advice=COMMIT_STAGED)
     return None
 
 
@@ -117,7 +129,8 @@ def planned_tree(case: Case, reads: Reads) -> Oid | Step:
     if conflicts:
         return Stop(case, Reason.MERGE_FAILED, "\n".join(f"conflict: {shown(path)}" for path in conflicts))
     if problem := reads.identity_problem:
-        return Stop(case, Reason.MERGE_FAILED, f"no identity to commit with; set user.name and user.email\n{problem}")
+        detail = f"no identity to commit with; set user.name and user.email\n{problem}"
+        return Stop(case, Reason.MERGE_FAILED, detail, advice=SET_IDENTITY)
     return tree
 
 
@@ -135,7 +148,8 @@ def changed_by_merge(case: Case, reads: Reads, look: Look, tree: Oid) -> Differe
 def in_the_way(case: Case, reads: Reads, look: Look, changed: Differences) -> Stop | None:
     if edits := edits_in_the_way(changed, look, reads):
         listed = "\n".join(map(shown, edits))
-        return Stop(case, Reason.MERGE_FAILED, f"the merge would write over your edits in the checkout:\n{listed}")
+        detail = f"the merge would write over your edits in the checkout:\n{listed}"
+        return Stop(case, Reason.MERGE_FAILED, detail, advice=COMMIT_EDITS)
     if standing := standing_in_the_way(changed, reads):
         return Stop(case, Reason.WOULD_OVERWRITE, "\n".join(map(shown, standing)))
     return None
@@ -157,24 +171,25 @@ def merge(case: Case, reads: Reads, hands: Hands, attempt: Attempt, outcome: dic
     said = "\n".join(part.strip() for part in (answer.stderr, answer.text) if part.strip())
     if answer.code != 0:
         back = _landing.put_back(attempt, reads, hands)
-        return failed(case, reads, attempt, back, outcome, Reason.MERGE_FAILED, said)
+        return failed(case, reads, attempt, back, outcome, Reason.MERGE_FAILED, said, advice=refused_by(reads))
     if heard := "\n".join(line for line in said.splitlines() if not line.startswith("Merge made by the ")):
         chatter.info("%s", heard)
     commit, problem = _landing.landed_commit(attempt, reads)
     if commit is None:
         if reads.objects.commit("HEAD") == attempt.target.oid:
             back = _landing.put_back(attempt, reads, hands)
-            return failed(case, reads, attempt, back, outcome, Reason.MERGE_FAILED, f"{problem}\n{said}")
+            detail = f"{problem}\n{said}"
+            return failed(case, reads, attempt, back, outcome, Reason.MERGE_FAILED, detail, advice=refused_by(reads))
         outcome["commit"] = below = _landing.merge_below(attempt, reads)
-        return Stop(case.knowing(merge_commit=below), Reason.MERGE_FAILED, problem)
+        return Stop(case.knowing(merge_commit=below), Reason.MERGE_FAILED, problem, advice=HEAD_ELSEWHERE)
     outcome["commit"] = commit
     return landed(case.knowing(merge_commit=commit), reads, attempt, problem)
 
 
 def merge_once(case: Case, reads: Reads, hands: Hands, attempt: Attempt) -> Answer:
     """One try. GitLocked is raised only when the checkout is as it was, so that a repeat is harmless."""
-    subject = SUBJECT.format(branch=case.entry.branch)
-    answer = hands.git.merge(case.pinned, case.target.ref, subject, case.terms.merge_timeout)
+    message = merge_message(case.terms.merge_message, case.entry.branch, case.entry.agent_id)
+    answer = hands.git.merge(case.pinned, case.target.ref, message, case.terms.merge_timeout)
     lock_file = answer.lock_file if answer.code != 0 else None
     if answer.code != 0 and (reads.index_lock_held() or "stash failed" in answer.stderr):
         # With edits in the checkout git saves them first, and where the index is locked says only that this failed.
@@ -191,19 +206,36 @@ def landed(case: Case, reads: Reads, attempt: Attempt, problem: str) -> Step:
     if missing := _landing.missing_files(attempt, reads):
         problem = "merged, but these files are missing in the checkout: " + ", ".join(map(shown, missing))
     if problem:
-        return Stop(case, Reason.MERGE_FAILED, f"{problem}\nthe merge commit is {case.merge_commit}")
+        detail = f"{problem}\nthe merge commit is {case.merge_commit}"
+        return Stop(case, Reason.MERGE_FAILED, detail, advice=MERGED_ALREADY)
     return Go(case)
 
 
 def failed(
-    case: Case, reads: Reads, attempt: Attempt, back: PutBack, outcome: dict[str, Any], reason: Reason, detail: str
+    case: Case,
+    reads: Reads,
+    attempt: Attempt,
+    back: PutBack,
+    outcome: dict[str, Any],
+    reason: Reason,
+    detail: str,
+    advice: str = "",
 ) -> Stop:
     """Not merged. What could not be put back is on record for the next run, which tries again."""
     if back.halt:
         outcome["left"] = dict(back.left)
     # A hook that ran after the merge may be what failed: then it is merged, and told so.
     case = case.knowing(merge_commit=_landing.merge_below(attempt, reads))
-    return Stop(case, reason, "\n".join(filter(None, (detail, back.detail))), halt=back.halt)
+    if back.halt:
+        advice = PUT_IN_ORDER
+    elif case.merge_commit:
+        advice = MERGED_ALREADY
+    return Stop(case, reason, "\n".join(filter(None, (detail, back.detail))), halt=back.halt, advice=advice)
+
+
+def refused_by(reads: Reads) -> str:
+    """What to do about a merge that has no conflict and that git refused all the same."""
+    return HEED_HOOK if reads.merge_hooks() else HEED_GIT
 
 
 STAGE = Act("merge", "Does it merge?", perform, rehearse)
