@@ -200,7 +200,7 @@ def test_a_path_that_came_back_is_judged_as_it_is(yard: World, shim: Shim) -> No
     agent = agent_of(yard, "one")
     agent.path.rename(yard.tmp / "aside")
     put(yard.tmp / "aside/new.txt", "new\n")
-    shim.before("write-tree", f"mv {yard.tmp}/aside {agent.path}")
+    shim.before("diff-index", f"mv {yard.tmp}/aside {agent.path}")
 
     answer = reap("s")
 
