@@ -115,6 +115,16 @@ def test_deep_nesting_never_ends_in_a_trace(tmp_path: Path, depth: int) -> None:
     assert "Traceback" not in answer.err
 
 
+def test_validate_tells_of_a_base_that_is_a_name_and_notes_an_allowed_one(tmp_path: Path) -> None:
+    entries = [{**ENTRY, "expected_base": "main"}, {**ENTRY, "branch": "agent-b", "allowed_bases": ["HEAD"]}]
+
+    answer = validate(tmp_path / "m.json", json.dumps(entries))
+
+    assert answer.code == 1
+    assert re.search(r"error: /0/expected_base: 'main'.*git rev-parse", answer.out)
+    assert re.search(r"note: /1/allowed_bases/0: 'HEAD'", answer.out)
+
+
 def test_validate_changes_nothing(tmp_path: Path) -> None:
     validate(tmp_path / "m.json", BROKEN)
 

@@ -109,6 +109,43 @@ def test_base_that_is_no_commit_id_is_data_and_opens_nothing(world: World, text:
     assert "\x1b" not in run.out + run.err
 
 
+@pytest.mark.parametrize("name", ["HEAD~0", "v1", "refs/heads/main", "abc", "abcdefg", "0" * 65])
+def test_base_given_by_a_name_is_an_invalid_entry_though_it_names_the_right_commit(world: World, name: str) -> None:
+    world.git("tag", "v1")
+    agent, fine = world.agent("a"), world.agent("b")
+    run = world.wave(world.entry(agent, expected_base=name), fine)
+    assert_blocked(world, run, agent, "invalid_entry")
+    assert "expected_base" in run.entry(agent)["stderr"]
+    assert_landed(world, run, fine)
+
+
+@pytest.mark.parametrize("digits", [4, 40])
+def test_base_may_be_an_id_in_upper_case(world: World, digits: int) -> None:
+    agent = world.agent("a")
+    run = world.wave(world.entry(agent, expected_base=agent.base[:digits].upper()))
+    assert_all_landed(world, run, agent)
+
+
+def test_branch_that_is_called_like_an_abbreviated_base_opens_nothing(world: World) -> None:
+    agent, older = world.agent("a"), world.git("rev-parse", "HEAD~2")
+    world.git("branch", older[:8], "main")
+    run = world.wave(world.entry(agent, expected_base=older[:8]))
+    assert_blocked(world, run, agent, "base_mismatch")
+
+
+def test_base_may_be_the_id_of_a_tag_object(world: World) -> None:
+    world.git("tag", "-a", "-m", "v1", "v1")
+    agent = world.agent("a")
+    run = world.wave(world.entry(agent, expected_base=world.git("rev-parse", "v1")))
+    assert_all_landed(world, run, agent)
+
+
+def test_allowed_base_given_by_a_name_opens_nothing(world: World) -> None:
+    agent = world.agent("a")
+    run = world.wave(world.entry(agent, expected_base=NOWHERE, allowed_bases=["main", "HEAD"]))
+    assert_blocked(world, run, agent, "base_mismatch")
+
+
 def test_replace_ref_does_not_move_the_base(world: World) -> None:
     agent = world.agent("a")
     older = world.git("rev-parse", "HEAD~2")
