@@ -58,7 +58,8 @@ def repository_of(named: Named, root: Path | None, interrupts: Interrupts) -> Re
     from git_wave.state.manifest_file import load_document
 
     if root is None and named.manifest is not None:
-        document = load_document(named.manifest)
+        with interrupts.interruptible():  # it may be a pipe, whose writer takes its time
+            document = load_document(named.manifest)
         entries_in(document)
         told = root_in(document)
         root = Path(told) if told else None

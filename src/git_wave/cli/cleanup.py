@@ -90,10 +90,14 @@ def exit_code(document: dict[str, Any]) -> int:
 def land(flags: Flags, interrupts: Interrupts) -> dict[str, Any]:
     """Run the wave; whatever comes of it is a document."""
     try:
-        parsed = load_document(flags.manifest)
+        with interrupts.interruptible():  # it may be a pipe, whose writer takes its time
+            parsed = load_document(flags.manifest)
         entries, named_root = entries_in(parsed), root_in(parsed)
     except Refusal as refusal:
         return unread_document(refusal)
+    except Interrupted as interrupted:
+        stopped = Refusal(Reason.INTERRUPTED, str(interrupted))
+        return refused_document(stopped, Manifest(None, ()), flags.root, dry_run=flags.dry_run)
     root = flags.root or (Path(named_root) if named_root else None)
     manifest = manifest_from(parsed)
     try:

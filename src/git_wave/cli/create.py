@@ -109,11 +109,13 @@ def run(
     from git_wave.lifecycle.create import create
     from git_wave.lifecycle.making import Opened
     from git_wave.lifecycle.plan import plan_create
+    from git_wave.model.interrupts import Interrupts
     from git_wave.model.manifest import entries_in, root_in
     from git_wave.state.manifest_file import load_document
 
     plan = plan_create(order)
-    document = load_document(order.manifest)
+    with (interrupts or Interrupts()).interruptible():  # it may be a pipe, whose writer takes its time
+        document = load_document(order.manifest)
     entries_in(document)
     repository = open_repository(plan.root, git_timeout=git_timeout, interrupts=interrupts)
     require_same_repository(repository, plan.root, root_in(document))

@@ -17,6 +17,7 @@ from git_wave.harness.seen import owned
 from git_wave.recovery import is_settled
 from git_wave.state.expiry import begun_at
 from git_wave.state.journal import History, list_histories
+from git_wave.state.named_files import read_regular
 from git_wave.state.processes import is_dead
 from git_wave.state.requests import list_requests
 from git_wave.state.wave_lock import holder_of
@@ -44,7 +45,7 @@ def check_lock(common_dir: Path) -> Iterator[Check]:
 
 def holder_is_dead(card: Path) -> bool:
     try:
-        written = json.loads(card.read_bytes())
+        written = json.loads(read_regular(card))
         return written["host"] == socket.gethostname() and is_dead(written["pid"])
     except (ValueError, KeyError, TypeError):
         return False

@@ -86,6 +86,8 @@ def restore_link(path: Path, common_dir: Path) -> None:
 
 
 def pointed_at(link_file: Path, prefix: str) -> Path:
+    if not stat.S_ISREG(os.stat(link_file).st_mode):  # a pipe would keep us waiting
+        raise BrokenLink("its .git is no file")
     text = link_file.read_text("utf-8", "surrogateescape")
     if not text.startswith(prefix):
         raise BrokenLink("its .git file does not name a git directory")

@@ -21,6 +21,7 @@ from git_wave.harness import hooks, jsontext
 from git_wave.model.errors import Refusal, WaveError
 from git_wave.model.reasons import Reason
 from git_wave.state.atomic import replace_file, sync_directory
+from git_wave.state.named_files import read_regular
 
 LARGEST = 8 << 20
 """Bytes. Settings are a few thousand; whatever is larger is not read."""
@@ -223,7 +224,7 @@ class SettingsFile:
     def _load_receipt(self) -> Receipt | None:
         """The receipt of the last installation; None when there is none that can be understood."""
         try:
-            found: dict[str, Any] = json.loads(self._receipt.read_bytes())
+            found: dict[str, Any] = json.loads(read_regular(self._receipt))
             receipt = Receipt(**found)
             spans = [(int(offset), int(length)) for offset, length in receipt.inserted]
         except (OSError, ValueError, TypeError):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from git_wave.state.atomic import replace_file
+from git_wave.state.named_files import read_regular
 
 VERSION = 1
 DAY = 86_400.0
@@ -110,7 +111,7 @@ def list_dead(common_dir: Path) -> Iterator[Creating]:
 
 def load_intent(path: Path) -> Intent | None:
     try:
-        return Intent.from_json(json.loads(path.read_bytes()))
+        return Intent.from_json(json.loads(read_regular(path)))
     except (FileNotFoundError, ValueError, RecursionError):
         return None
 

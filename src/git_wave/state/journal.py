@@ -20,6 +20,7 @@ from typing import Any
 from git_wave.model.errors import GitError
 from git_wave.model.recording import JournalError
 from git_wave.state.atomic import sync_directory
+from git_wave.state.named_files import read_regular
 
 VERSION = 1
 ID = re.compile(r"\d{8}T\d{12}Z")
@@ -172,7 +173,7 @@ class History:
 
 def load_history(path: Path) -> History:
     """Read a journal; lines of an unknown version and a torn last one are passed over. Raises OSError."""
-    data = path.read_bytes()
+    data = read_regular(path)
     whole = data.rfind(b"\n") + 1
     events = []
     for line in data[:whole].split(b"\n"):

@@ -19,6 +19,7 @@ from pathlib import Path
 from git_wave.state.atomic import replace_file, sync_directory
 from git_wave.state.expiry import begun_at
 from git_wave.state.kept import carry_across, is_same
+from git_wave.state.named_files import read_regular
 
 ORIGIN, RESIDUE = ".origin", ".residue"
 RECORD = "origin.json"
@@ -103,7 +104,7 @@ def origin_of(record: Path | None) -> Path | None:
     if record is None:
         return None
     try:
-        return Path(json.loads(record.read_bytes())["worktree_path"])
+        return Path(json.loads(read_regular(record))["worktree_path"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

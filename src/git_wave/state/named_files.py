@@ -1,4 +1,4 @@
-"""Reading a file that somebody named: it may be anything, and nothing may keep us waiting for ever."""
+"""Reading a file that may be anything, by whoever's hand: nothing may keep us waiting for ever."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ import os
 import select
 import stat
 import time
+from io import FileIO
 from pathlib import Path
 
+OPENING = 0.5
+"""Seconds in which somebody may open a pipe to write into it: a writer waits until a reader has opened it."""
 PATIENCE = 10.0
 """Seconds that whoever writes into a pipe may be silent."""
-PAUSE = 0.2
+PAUSE = 0.05
 CHUNK = 1 << 16
+
+
+def read_regular(path: Path) -> bytes:
+    """All of a regular file. Raises OSError, also and at once for anything else."""
+    with opened(path) as file:
+        return content_of(file, path)
 
 
 def read_named(path: Path) -> bytes:
@@ -20,31 +29,43 @@ def read_named(path: Path) -> bytes:
 
     Raises OSError, also for a pipe without a writer, for one whose writer is silent, and for devices.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb", buffering=0) as file:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISREG(mode):
-            return file.read()
-        if stat.S_ISFIFO(mode):
-            return read_pipe(descriptor)
-        raise OSError(errno.EINVAL, "it is no file" if not stat.S_ISDIR(mode) else os.strerror(errno.EISDIR))
+    with opened(path) as file:
+        if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            return read_pipe(file.fileno(), path)
+        return content_of(file, path)
 
 
-def read_pipe(descriptor: int) -> bytes:
+def opened(path: Path) -> FileIO:
+    # Without O_NONBLOCK the open itself waits for somebody to open the other end of a pipe.
+    return FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def content_of(file: FileIO, path: Path) -> bytes:
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISREG(mode):
+        return file.readall()
+    code, words = (errno.EISDIR, "it is a directory") if stat.S_ISDIR(mode) else (errno.EINVAL, "it is no regular file")
+    raise OSError(code, words, str(path))
+
+
+def read_pipe(descriptor: int, path: Path) -> bytes:
     """All that is written into a pipe. Raises OSError when nobody writes into it."""
-    data = b""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if not select.select([descriptor], [], [], PAUSE)[0]:
-            continue
+    data = bytearray()
+    begun = heard = time.monotonic()
+    while True:
         try:
             chunk = os.read(descriptor, CHUNK)
-        except BlockingIOError:
+        except BlockingIOError:  # somebody has it open for writing
+            if time.monotonic() - heard > PATIENCE:
+                raise OSError(errno.EAGAIN, "whoever writes into this pipe is silent", str(path)) from None
+            select.select([descriptor], [], [], PAUSE)
             continue
-        if not chunk:
-            if data:
-                return data
-            break
-        data += chunk
-        deadline = time.monotonic() + PATIENCE
-    raise OSError(errno.EAGAIN, "it is a pipe that nobody writes into")
+        if chunk:
+            data += chunk
+            heard = time.monotonic()
+        elif data:
+            return bytes(data)
+        elif time.monotonic() - begun > OPENING:
+            raise OSError(errno.EAGAIN, "it is a pipe that nobody writes into", str(path))
+        else:
+            time.sleep(PAUSE)

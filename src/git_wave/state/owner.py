@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 
 from git_wave.model.owner import Owner
@@ -30,6 +31,8 @@ def load_owner(admin: Path) -> Owner | None:
     try:
         descriptor = os.open(admin / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise UnreadableOwner(f"{admin / NAME}: it is no regular file")
             data = stream.read(LARGEST + 1)
     except FileNotFoundError:
         return None

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from git_wave.state.atomic import replace_file
+from git_wave.state.named_files import read_regular
 
 VERSION = 1
 
@@ -51,7 +52,7 @@ def list_requests(common_dir: Path) -> list[Request]:
 
 def load_request(path: Path) -> Request | None:
     try:
-        written = json.loads(path.read_bytes())
+        written = json.loads(read_regular(path))
         facts = [written[name] for name in ("session", "reason", "at")] if written.get("v") == VERSION else []
     except (FileNotFoundError, ValueError, KeyError, AttributeError, RecursionError):
         return None

@@ -16,6 +16,7 @@ from pathlib import Path
 from git_wave.model.errors import Refusal
 from git_wave.model.reasons import Reason
 from git_wave.state.atomic import replace_file
+from git_wave.state.named_files import read_regular
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def holder_card() -> bytes:
 def holder_of(path: Path) -> str:
     """The holder in words, as far as it can be known."""
     try:
-        card = json.loads(path.read_bytes())
+        card = json.loads(read_regular(path))
         return f"pid {card['pid']} on {card['host']} since {card['since']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "a process that did not say who it is"
