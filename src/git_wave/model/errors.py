@@ -21,7 +21,7 @@ from git_wave.model.reasons import Reason
 def in_words(error: BaseException) -> str:
     """What went wrong, for people: of a system call `path: what`, without Python's way of writing either."""
     if isinstance(error, OSError) and error.strerror:
-        if error.filename is not None:
+        if isinstance(error.filename, str | bytes | os.PathLike):  # it may be a descriptor
             return f"{os.fsdecode(error.filename)}: {error.strerror}"
         return error.strerror
     return str(error)

@@ -37,7 +37,7 @@ def read_named(path: Path) -> bytes:
 
 def opened(path: Path) -> FileIO:
     # Without O_NONBLOCK the open itself waits for somebody to open the other end of a pipe.
-    return FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    return FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
 
 
 def content_of(file: FileIO, path: Path) -> bytes:
