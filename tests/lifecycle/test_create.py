@@ -277,6 +277,27 @@ def test_unique_passes_a_name_by_at_whose_path_something_stands(world: World, ki
     assert created(world, "--unique").branch == "agent-a1-2"
 
 
+def test_unique_numbers_the_name_inside_a_folder_of_branches(world: World) -> None:
+    world.git("branch", "agent-x/1")
+
+    assert created(world, "--unique", "--branch=agent-x/1").branch == "agent-x/1-2"
+
+
+def test_unique_passes_every_name_by_that_has_something_in_its_way(world: World) -> None:
+    world.git("branch", "agent-a1/1")
+    world.git("branch", "agent-a1-2")
+    put(world.root / ".claude/worktrees/agent-a1-3/mine.txt", "mine\n")
+    world.git("branch", "agent-a1-4/x/y")
+
+    assert created(world, "--unique").branch == "agent-a1-5"
+
+
+def test_unique_passes_a_name_by_that_becomes_a_folder_of_branches_just_then(world: World, shim: Shim) -> None:
+    shim.before("update-ref", f"git -C {world.root} branch agent-a1/1", nth=1)
+
+    assert created(world, "--unique").branch == "agent-a1-2"
+
+
 def test_unique_helps_nothing_where_the_path_was_said(world: World) -> None:
     put(world.root / "lanes/one/mine.txt", "mine\n")
 

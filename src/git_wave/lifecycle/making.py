@@ -52,7 +52,7 @@ class Opened:
 
 
 class TakenMeanwhile(Exception):
-    """Somebody has made the branch since it was looked for."""
+    """Somebody has made the branch, or one below it, since it was looked for."""
 
 
 @dataclass(slots=True)
@@ -85,7 +85,8 @@ def add(maker: Maker) -> None:
         except GitLocked:
             raise
         except GitError as error:
-            if is_taken(intent.branch, maker.tools.reads):
+            reads = maker.tools.reads
+            if is_taken(intent.branch, reads) or reads.has_branches_below(intent.branch):
                 raise TakenMeanwhile from error
             raise WaveError(Reason.WORKTREE_ADD_FAILED, f"{intent.branch} could not be made: {error}") from error
         try:

@@ -46,7 +46,8 @@ CREATION: dict[Reason, Explanation] = {
         "",
         "There is a branch of that name already, or one that leaves no room for it (`a` and `a/b` cannot both be). It "
         "may be the work of an earlier agent, and was not touched.",
-        "Land or discard what is on it, choose another `--branch`, or give `--unique`.",
+        "Land or discard what is on it, choose another `--branch`, or give `--unique`, which "
+        "helps unless it is the folder of `--branch` that is taken.",
     ),
     Reason.PATH_EXISTS: Explanation(
         (Kind.CREATE, Kind.LIFECYCLE),
